@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from mercer.cli import run
+from tests.io.databases.conftest import postgres  # noqa: F401 - one server for all tests of a process
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +42,7 @@ def _write(path, names, rows):
 def mercer(capsys, monkeypatch, tmp_path):
     """Call the command in an empty folder: (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # without a width sentences are whole lines
 
     def call(*arguments):
         capsys.readouterr()

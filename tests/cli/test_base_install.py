@@ -9,6 +9,7 @@ import pytest
 
 from mercer import load
 from mercer.exchange.model_file.container import read_model_file
+from mercer.kernels import Encoded, Linear, Matern
 from tests.exchange.model_file import forging
 
 # Each argument is a command; "base" cannot import what only extras bring.
@@ -38,6 +39,12 @@ TABLES = {
         f"{'' if k % 13 == 0 else k % 7},2024-01-{k % 28 + 1:02d},{'xyz'[k % 3]},the {k % 5} of {k % 4} sails,{k % 3}\n"
         for k in range(60)
     ),
+    "prices.csv": "area;price;share;sold;town;y\n"
+    + "".join(
+        f"{40 + k % 13},{k % 10};€ {1 + k % 3}.{100 + 7 * k % 900},50;{k % 9},5 %;{1 + k % 28}.{1 + k % 12}.2023;"
+        f"{('Köln', 'Ulm', 'NA')[k % 3]};{200 + 3 * (k % 13)},{k % 7}\n"
+        for k in range(60)
+    ),
     "rows.jsonl": "".join(
         json.dumps({"n": k % 7, "ok": k % 2 == 0, "code": "A" if k % 3 else 5, "y": "uv"[k % 7 > 3]}) + "\n"
         for k in range(60)
@@ -53,9 +60,16 @@ def trained(tmp_path_factory):
     for name, content in TABLES.items():
         model = name.replace(".", "-") + ".mercer"
         commands.append(["train", name, "--target", "y", "--n-jobs", "1", "--output", model])
-        commands.append(["predict", model, name, "--output", model + ".csv"])
+        commands.append(["predict", model, name, "--interval", "0.8", "--output", model + ".csv"])
         for folder in folders.values():
             (folder / name).write_text(content)
+    # A folder is learnt block by block.
+    for folder in folders.values():
+        (folder / "parts").mkdir()
+        for part in ("one.csv", "two.csv"):
+            (folder / "parts" / part).write_text(TABLES["mixed.csv"])
+    commands.append(["train", "parts", "--target", "y", "--n-jobs", "1", "--output", "parts.mercer"])
+    commands.append(["predict", "parts.mercer", "parts", "--interval", "0.8", "--output", "parts.mercer.csv"])
     for extras, folder in folders.items():
         subprocess.run(
             [sys.executable, "-c", RUN, extras, json.dumps(commands)],
@@ -73,7 +87,7 @@ def content(path):
     return manifest, {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", [*TABLES, "parts"])
 def test_models_and_predictions_are_the_same_to_the_bit(name, trained):
     model = name.replace(".", "-") + ".mercer"
     assert content(trained["base"] / model) == content(trained["full"] / model)
@@ -81,9 +95,12 @@ def test_models_and_predictions_are_the_same_to_the_bit(name, trained):
     assert base == full
 
 
-def test_rows_of_numbers_are_compared_by_one_gaussian(trained):
+def test_rows_of_numbers_are_compared_by_one_kernel_of_all_columns(trained):
     """And not by a mean of one for each column, which is another model, and slower."""
     model = load(trained["base"] / "numbers-csv.mercer")
-    assert [type(step).__name__ for _, step in model.steps] == ["StandardScaler", "SVC"]
-    assert model.steps[-1][1].kernel == "rbf"
-    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert (type(model).__name__, model.kernel) == ("SVC", "auto")
+    assert isinstance(model.kernel_, Encoded)
+    assert list(model.kernel_.columns) == model.feature_names_in_.tolist() == ["a", "b", "c"]
+    jointly, plane = model.kernel_.kernel.kernels
+    assert jointly == Matern(nu=0.5)
+    assert isinstance(plane.kernel, Linear)

@@ -13,6 +13,7 @@ import mercer as library
 from mercer.cli import run
 from mercer.cli.terminal.exit_codes import ExitCode
 from mercer.io import read_table
+from mercer.workflow.hold_out import hold_out
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,48 @@ def test_predictions_may_go_to_a_file_and_to_json(models, mercer, tmp_path):
     written = [float(row["prediction"]) for row in rows_of((tmp_path / "p.csv").read_text())]
     said = json.loads(mercer("predict", models / "prices.mercer", models / "prices.csv", "--json")[1])
     assert said == {"prediction": written}
+
+
+def test_intervals_are_those_of_the_rows_held_out(models, mercer):
+    code, out, err = mercer("predict", models / "prices.mercer", models / "prices.csv", "--interval", "0.9")
+    assert (code, err) == (0, "")
+    rows = rows_of(out)
+    assert list(rows[0]) == ["prediction", "low", "high"]
+    data = read_table(models / "prices.csv", target="price")
+    _, held = hold_out(data.target, 0.2, seed=0, is_stratified=False)
+    said = np.array([float(row["prediction"]) for row in rows])
+    # Of 24 errors, the ceil(0.9 * 25) = 23rd.
+    half = np.sort(np.abs(said - data.target)[held])[22]
+    np.testing.assert_allclose([float(row["low"]) for row in rows], said - half)
+    np.testing.assert_allclose([float(row["high"]) for row in rows], said + half)
+
+
+def test_classes_have_sets_that_hold_the_prediction(models, mercer):
+    _, out, _ = mercer("predict", models / "crossings.mercer", models / "crossings.csv", "--interval", "0.95")
+    rows = rows_of(out)
+    assert list(rows[0]) == ["prediction", "set"]
+    assert {row["set"] for row in rows} <= {"no", "yes", "no|yes"}
+    assert all(row["prediction"] in row["set"].split("|") for row in rows)
+    said = mercer("predict", models / "crossings.mercer", models / "crossings.csv", "--interval", "0.95", "--json")[1]
+    assert json.loads(said)["set"] == [row["set"].split("|") for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("90", "--interval must be above 0 and below 1, such as 0.9, got 90"), ("0.99", "needs 99 rows or more")],
+)
+def test_an_interval_that_cannot_be_had_is_refused(asked, told, models, mercer):
+    code, out, err = mercer("predict", models / "prices.mercer", models / "prices.csv", "--interval", asked)
+    assert code != 0
+    assert out == ""
+    assert told in err
+
+
+def test_a_model_without_rows_held_out_has_no_intervals(files, mercer):
+    assert mercer("train", files / "prices.csv", "--target", "price", "--holdout", "0", "--output", "a.mercer")[0] == 0
+    code, _, err = mercer("predict", "a.mercer", files / "prices.csv", "--interval", "0.9")
+    assert code == ExitCode.WRONG_USAGE
+    assert "not with --cv, nor with --holdout 0" in err
 
 
 def test_wrong_columns_are_named(models, mercer, tmp_path):
@@ -134,14 +177,15 @@ def test_inspection_says_what_the_file_holds(models, answer, mercer):
     assert -1e-12 <= found["certificate"]["relative_gap"] <= 1e-3
     _, out, err = mercer("inspect", models / "crossings.mercer")
     assert err == ""
-    assert "delta@town" in out
+    assert "@[wind, town]" in out
+    assert "@[wind, town]" in found["kernel"]
     assert "support vectors" in out
 
 
 def test_a_decision_is_explained_by_columns_that_add_up(models, answer):
     found = answer("inspect", models / "crossings.mercer", models / "crossings.csv", "--row", 3)
     (parts,) = found["contributions"].values()
-    assert set(parts) == {"wind", "town", "note"}
+    assert set(parts) == {"wind, town jointly", "note"}
     assert sum(parts.values()) + found["intercept"][0] == pytest.approx(found["decision"][0])
 
 

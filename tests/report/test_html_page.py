@@ -16,7 +16,7 @@ from mercer.kernels import Linear, Sigmoid
 from mercer.report import Record, page, score, write_page
 from mercer.report.figures import Shown, _map, figures
 from mercer.report.kernel_words import kernel_words
-from mercer.report.model_words import columns_of, describe
+from mercer.report.model_words import columns_of, describe_model
 from mercer.report.record import bounds_of
 from mercer.report.svg import Scale, ticks
 from mercer.workflow.assemble import assemble
@@ -187,7 +187,7 @@ def test_columns_come_from_names_or_from_the_kernel(mixed):
     _, shown = mixed
     assert columns_of(shown.model) == ["wind", "town", "<b>note</b>"]
     assert columns_of(SVC().fit([[0.0], [1.0]], [0, 1])) is None
-    assert describe(SVC().fit([[0.0], [1.0]], [0, 1]))["columns"] is None
+    assert describe_model(SVC().fit([[0.0], [1.0]], [0, 1]))["columns"] is None
 
 
 def test_ticks_are_round_and_within():

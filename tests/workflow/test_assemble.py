@@ -6,7 +6,8 @@ import pytest
 from mercer import DataError, ParameterError
 from mercer.io import Dataset, read_table
 from mercer.kernels import RBF, Columns, Delta, On, Spectrum, Standardised, parse, placed
-from mercer.workflow.assemble import assemble, task_of
+from mercer.workflow.assemble import assemble
+from mercer.workflow.target import task_of
 
 PEOPLE = b"age,town,note,buys\n31,Ulm,came by train,yes\n60,Bonn,came on foot,no\n45,Ulm,came by boat,yes\n"
 
@@ -29,19 +30,39 @@ def test_the_target_says_the_task(target, task):
     assert task_of(target) == task
 
 
-def test_a_mixed_table_is_compared_column_by_column():
+def test_a_table_is_left_to_auto_and_additive_is_a_choice():
     found = assemble(people())
-    assert found.estimator.kernel.kernels == {"age": RBF(1.0), "town": Delta(), "note": Spectrum().normalized()}
-    assert "age by RBF" in found.notes[1]
+    assert (found.estimator.kernel, found.estimator.C) == ("auto", "auto")
+    for word in ("additive", "columns"):
+        found = assemble(people(), word)
+        assert set(found.estimator.kernel.kernels) == {"age", "town", "note"}
+        assert "age by RBF" in found.notes[-1]
+    plain = assemble(people(), scale=False).estimator.kernel
+    assert isinstance(plain, Columns)
+    assert not plain.standardise
 
 
-def test_rows_of_numbers_are_scaled_first():
+def test_numbers_for_a_given_kernel_are_scaled_first():
     data = read_table(io.BytesIO(b"a,b,y\n1,2,x\n3,4,z\n"), target="y")
-    found = assemble(data)
+    found = assemble(data, "rbf", C=1.0)
     assert [name for name, _ in found.estimator.steps] == ["scale", "model"]
     model = found.estimator.fit(found.X, found.y)
     assert model[0].feature_names_in_.tolist() == ["a", "b"]
-    assert not hasattr(assemble(data, scale=False).estimator, "steps")
+    assert not hasattr(assemble(data, "rbf", scale=False).estimator, "steps")
+
+
+def test_scores_are_quantities_where_that_predicts_better_and_it_is_said():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    score = np.clip(np.rint(6 + x[:, 0] + rng.normal(size=200)), 3, 9).astype(int)
+    kind = np.arange(200) % 6  # numbers of classes, in no order
+    apart = 0.1 * x + np.array([[0, 0], [5, 5], [0, 5], [5, 0], [9, 0], [0, 9]])[kind]
+    for rows, target, task in ((x, score, "regression"), (apart, kind, "classification")):
+        text = "a,b,y\n" + "".join(f"{a:.3f},{b:.3f},{c}\n" for (a, b), c in zip(rows, target, strict=True))
+        found = assemble(read_table(io.BytesIO(text.encode()), target="y"))
+        assert found.task == task
+        assert any("is taken for a quantity: whole numbers from" in note for note in found.notes) == (task[0] == "r")
+        assert assemble(read_table(io.BytesIO(text.encode()), target="y"), task="classification").task[0] == "c"
 
 
 def test_c_of_a_quantity_is_in_its_units():

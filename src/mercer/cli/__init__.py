@@ -4,15 +4,18 @@ Data go to standard output, words for people to standard error.
 """
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 
-from cyclopts import App
+from cyclopts import App, CycloptsError
 
 from mercer import __version__
 from mercer._errors import DataError, MercerError, ModelFileError, ParameterError
 from mercer.cli.terminal import start
 from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.cli.terminal.usage import usage_words
 
 app = App(
     name="mercer",
@@ -23,6 +26,7 @@ app = App(
 )
 COMMANDS = {
     "demo": "Train on digits, texts and a mixed table; write reports to look at.",
+    "describe": "Show what a file holds, and what of it would be learnt from.",
     "train": "Train on a file, score, and save the model.",
     "predict": "Predict the rows of a file with a saved model.",
     "evaluate": "Score a saved model on a file with labels.",
@@ -32,6 +36,7 @@ COMMANDS = {
     "preflight": "Predict time and memory of a fit, and what to mind.",
     "compare": "Every solver on the same data, side by side.",
     "studio": "Open the page on which machines are drawn, watched and understood.",
+    "compile": "Compile everything now, so that no first fit waits for it.",
     "version": "Print the versions of Mercer and of what it runs on.",
 }
 for name, words in COMMANDS.items():
@@ -42,7 +47,10 @@ app.register_install_completion_command(help="Install completion for this shell 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors become one line on standard error."""
     try:
-        return _flushed(app(arguments, result_action="return_value") or ExitCode.DONE)
+        found = app(arguments, result_action="return_value", print_error=False, exit_on_error=False)
+        return _flushed(found or ExitCode.DONE)
+    except CycloptsError as error:
+        return _complain(usage_words(error), ExitCode.WRONG_USAGE)
     except ParameterError as error:
         return _complain(error, ExitCode.WRONG_USAGE)
     except (DataError, ModelFileError) as error:
@@ -79,11 +87,16 @@ def _leave_unwritten() -> None:
 
 
 def _complain(reason: object, code: ExitCode) -> ExitCode:
-    sys.stderr.write(f"mercer: {reason}\n")
+    words = f"mercer: {reason}"
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        words = textwrap.fill(words, width, break_long_words=False, break_on_hyphens=False)
+    sys.stderr.write(f"{words}\n")
     return code
 
 
 def main() -> None:
     """Entry point of the installed command."""
     start.begin()
+    start.heed_signals()
     start.end(run())

@@ -8,7 +8,7 @@ from typing import Any
 
 _HOME = {
     "Record": "mercer.report.record",
-    "describe": "mercer.report.model_words",
+    "describe_model": "mercer.report.model_words",
     "machine_of": "mercer.report.model_words",
     "page": "mercer.report.html_page",
     "score": "mercer.report.scores",

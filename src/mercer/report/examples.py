@@ -17,6 +17,8 @@ from mercer.report.pictures import horizontal_bars, pixels
 
 IMAGES, ITEMS, LONGEST = 16, 5, 700
 _PUNCTUATION = ".,;:!?()\"'"
+# How much of a colour lies under words: with more, ink on it would be hard to read by night.
+_DEEPEST = 0.45
 _PIXEL = re.compile(r"pixel", re.IGNORECASE)
 
 
@@ -120,7 +122,7 @@ def _coloured(text: str, weights: dict[str, float]) -> Iterator[str]:
             yield escape(piece)
         else:
             kind = "for" if value > 0 else "against"
-            yield f'<span class="part {kind}" style="--w:{0.65 * abs(value):.2f}">{escape(piece)}</span>'
+            yield f'<span class="part {kind}" style="--w:{_DEEPEST * abs(value):.2f}">{escape(piece)}</span>'
 
 
 def _row(data: Any, k: int) -> str:

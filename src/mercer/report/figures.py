@@ -10,7 +10,7 @@ from mercer._errors import MercerError
 from mercer.explanation.contributions import explain
 from mercer.explanation.explanation import Contributions
 from mercer.report import pictures
-from mercer.report.model_words import machine_of
+from mercer.report.model_words import before_the_machine, machine_of
 from mercer.report.record import Record
 
 # Items on the map, and rows whose columns are weighed: enough to see, and drawn at once.
@@ -91,7 +91,7 @@ def _map(shown: Shown) -> Figure | None:
     chosen = np.unique(np.linspace(0, len(y) - 1, min(ON_THE_MAP, len(y))).astype(int))
     if len(chosen) < 3:
         return None
-    gram = machine.expansion_.kernel(taken(_before_the_machine(shown.model, X), chosen))
+    gram = machine.expansion_.kernel(taken(before_the_machine(shown.model, X), chosen))
     places = _places(gram)
     if places.shape[1] < 2:
         return None
@@ -114,10 +114,6 @@ def _places(gram: NDArray[Any]) -> Any:
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="n_components=", category=UserWarning)
         return KernelPCA(n_components=2, kernel="precomputed").fit_transform(gram)
-
-
-def _before_the_machine(model: Any, X: Any) -> Any:
-    return model[:-1].transform(X) if hasattr(model, "steps") else X
 
 
 def taken(X: Any, places: NDArray[Any]) -> Any:

@@ -143,16 +143,16 @@ def _confusion(scores: dict[str, Any]) -> str:
         cells = "".join(_cell(count, count / total, label == other) for count, other in zip(row, labels, strict=True))
         rows.append(f"<tr><th>{escape(str(label))}</th>{cells}</tr>")
     caption = "<figcaption>Rows: what it was. Columns: what it was said to be.</figcaption>"
-    table = f'<table class="confusion"><thead><tr><th></th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    table = f'<table class="confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     return f"<figure>{table}{caption}</figure>"
 
 
 def _cell(count: int, share: float, is_right: bool) -> str:
     colour = "var(--c0)" if is_right else "var(--c4)"
-    depth = 12 + 78 * share if count else 0
-    ink = ";color:#fff" if count and depth > 55 else ""
+    # Never so deep that ink on it would be hard to read, by day or by night.
+    depth = 10 + 40 * share if count else 0
     shown = str(count) if count else '<span class="soft">·</span>'
-    style = f"background:color-mix(in srgb,{colour} {depth:.0f}%,var(--card)){ink}"
+    style = f"background:color-mix(in srgb,{colour} {depth:.0f}%,var(--card))"
     return f'<td class="cell" style="{style}">{shown}</td>'
 
 
@@ -163,7 +163,10 @@ def _classes(scores: dict[str, Any]) -> str:
         for one in scores["classes"]
     )
     head = "<tr><th>class</th><th>precision</th><th>recall</th><th>F1</th><th>rows</th></tr>"
-    also = f"Always saying the most frequent class would be right in {scores['baseline']:.1%}."
+    also = f"Always saying the most frequent class would be right in {scores['baseline']:.1%}. "
+    also += f"Each class counting alike, the model is right in {scores['balanced_accuracy']:.1%}"
+    area = scores.get("area_under_curve")
+    also += "." if area is None else f"; the area under the curve is {area:.3f}."
     return f"<figure><table>{head}{rows}</table><figcaption>{also}</figcaption></figure>"
 
 
@@ -215,7 +218,7 @@ def _bounds(record: Record) -> str:
         f"<td class='words'>{_verdict(one)}</td><td class='words soft'>{escape(one['says'])}</td></tr>"
         for one in sorted(record.bounds, key=lambda one: not (one["applies"] and one["value"] < 1))
     )
-    head = "<tr><th class='words'>bound</th><th>value</th><th class='words'></th><th class='words'>of</th></tr>"
+    head = "<tr><th class='words'>bound</th><th>value</th><th class='words'>verdict</th><th class='words'>of</th></tr>"
     return f"<h2>What theory says</h2><table class='wide'>{head}{rows}</table>"
 
 
@@ -234,10 +237,14 @@ def _model(record: Record) -> str:
     if columns:
         more = f" and {len(columns) - 24} more" if len(columns) > 24 else ""
         listed = f"<p>Columns: {' '.join(f'<code>{escape(str(name))}</code>' for name in columns[:24])}{more}</p>"
-    return (
-        f"<h2>Model</h2><p>Kernel: <code>{escape(model['kernel'] or 'none')}</code></p>"
-        f"<p>{escape(parameters)}</p>{listed}<ul>{notes}</ul>"
-    )
+    return f"<h2>Model</h2>{_kernel(model)}<p>{escape(parameters)}</p>{listed}<ul>{notes}</ul>"
+
+
+def _kernel(model: dict[str, Any]) -> str:
+    """The kernel in a few words; in full for who asks."""
+    whole, short = escape(model["kernel"] or "none"), escape(model["kernel_in_short"] or "none")
+    in_full = f"<details><summary>in full</summary><code>{whole}</code></details>" if whole != short else ""
+    return f"<p>Kernel: <code>{short}</code></p>{in_full}"
 
 
 def _footer(record: Record) -> str:

@@ -1,10 +1,15 @@
 """A kernel in as few words as say it."""
 
 import dataclasses
+import textwrap
 from typing import Any
 
-from mercer.kernels import Centred, Columns, Normalized, On, Power, Product, Scaled, Standardised, Sum
+from mercer.kernels import Centred, Columns, Encoded, Normalized, On, Power, Product, Scaled, Standardised, Sum
 from mercer.kernels.notation.parse import snake_case
+
+# Letters that fit beside a name on a line of a terminal.
+_SHORT = 58
+_NAMED = 3
 
 
 def kernel_words(kernel: Any) -> str:
@@ -23,6 +28,39 @@ def kernel_words(kernel: Any) -> str:
     return combined if combined is not None else _single(kernel)
 
 
+def kernel_in_short(kernel: Any) -> str:
+    """The kernel in a few words: parts that are alike are named once, with the columns they look at or their number.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF, Columns, Delta
+    >>> from mercer.report.kernel_words import kernel_in_short
+    >>> kernel_in_short(Columns({f"pixel_{k}": RBF(gamma=1.0) for k in range(64)} | {"town": Delta()}))
+    'sum of rbf (64 columns), delta (town)'
+    """
+    words = kernel_words(kernel)
+    if len(words) <= _SHORT:
+        return words
+    parts = list(kernel.parts.values()) if isinstance(kernel, Columns) else list(getattr(kernel, "kernels", ()))
+    if not parts or not all(isinstance(part, On) for part in parts):
+        return textwrap.shorten(words.replace(",", ", "), 4 * _SHORT, placeholder=" ...")
+    groups: dict[str, list[str]] = {}
+    for part in parts:
+        groups.setdefault(_family(part.kernel), []).extend(map(str, part.names))
+    listed = ", ".join(f"{family} ({_counted(names)})" for family, names in groups.items())
+    return f"{kernel.combine if isinstance(kernel, Columns) else 'sum'} of {listed}"
+
+
+def _family(kernel: Any) -> str:
+    """What a kernel is called without its parameters and what is done before and after it."""
+    inner = getattr(kernel, "kernel", None)
+    return snake_case(type(kernel).__name__) if inner is None else _family(inner)
+
+
+def _counted(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} columns"
+
+
 def _combined(kernel: Any) -> str | None:
     if isinstance(kernel, Sum):
         return " + ".join(map(kernel_words, kernel.kernels))
@@ -39,6 +77,8 @@ def _combined(kernel: Any) -> str | None:
         return f"{_bracketed(kernel.kernel)}@{_columns(kernel.names)}"
     if isinstance(kernel, Standardised):
         return f"standardised({kernel_words(kernel.kernel)})"
+    if isinstance(kernel, Encoded):
+        return f"({kernel_words(kernel.kernel)})@{_columns(tuple(kernel.columns))}"
     if isinstance(kernel, Columns):
         parts = [kernel_words(part) for part in kernel.parts.values()]
         return f"{kernel.combine} of " + ", ".join(parts)

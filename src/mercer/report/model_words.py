@@ -8,7 +8,7 @@ import numpy as np
 from mercer._errors import MercerError
 from mercer.estimators.fitting.certificate import known_certificates
 from mercer.problems.certificate import EVERYTHING
-from mercer.report.kernel_words import kernel_words
+from mercer.report.kernel_words import kernel_in_short, kernel_words
 
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
 
@@ -19,13 +19,21 @@ def machine_of(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
-def describe(model: Any) -> dict[str, Any]:
+def before_the_machine(model: Any, X: Any) -> Any:
+    """Rows as the last step of a pipeline takes them."""
+    return model[:-1].transform(X) if hasattr(model, "steps") else X
+
+
+def describe_model(model: Any) -> dict[str, Any]:
     """Everything about a fitted model that needs no data.
 
     Examples
     --------
-    >>> from mercer import SVC, describe
-    >>> found = describe(SVC(kernel="linear", C=10.0, tol=1e-6).fit([[0, 0], [2, 2], [2, 0], [3, 0]], [0, 0, 1, 1]))
+    >>> from mercer import SVC
+    >>> from mercer.report import describe_model
+    >>> found = describe_model(
+    ...     SVC(kernel="linear", C=10.0, tol=1e-6).fit([[0, 0], [2, 2], [2, 0], [3, 0]], [0, 0, 1, 1])
+    ... )
     >>> found["estimator"], found["kernel"], found["n_support"], found["status"]
     ('SVC', 'linear', 3, 'OPTIMAL')
     """
@@ -36,6 +44,7 @@ def describe(model: Any) -> dict[str, Any]:
         "estimator": type(machine).__name__,
         "steps": [type(step).__name__ for _, step in model.steps[:-1]] if hasattr(model, "steps") else [],
         "kernel": kernel_words(expansion.kernel) if expansion is not None else None,
+        "kernel_in_short": kernel_in_short(expansion.kernel) if expansion is not None else None,
         "parameters": {name: _plain(parameters[name]) for name in _PARAMETERS if name in parameters},
         "classes": [_plain(label) for label in machine.classes_] if hasattr(machine, "classes_") else None,
         "columns": columns_of(model),

@@ -12,6 +12,8 @@ from mercer.report.svg import WIDTH, Scale, bar, curve, drawing, line, mark, tic
 _LEFT, _RIGHT, _TOP = 46.0, 12.0, 14.0
 # Classes beyond these share colours; their shapes go on changing.
 _COLOURS = 8
+# Classes that a picture's sentence and legend speak of.
+_TOLD = 10
 
 
 def margin_histogram(margins: NDArray[Any], groups: NDArray[Any], names: Sequence[Any], what: str) -> str:
@@ -32,7 +34,22 @@ def margin_histogram(margins: NDArray[Any], groups: NDArray[Any], names: Sequenc
             body.append(bar(x + 0.5, top, across(edges[j + 1]) - x - 1, up(below[j]) - top, f"f{k % _COLOURS}", hint))
     for value, style in ((0.0, "strong"), (-1.0, "dashed"), (1.0, "dashed")):
         body.append(line(across(value), _TOP, across(value), floor, style))
-    return drawing([*body, *_legend(names, height - 6)], height, f"Histogram of {what}")
+    told = "; ".join(_spread(name, margins[groups == k]) for k, name in enumerate(names[:_TOLD]))
+    return drawing([*body, *_legend(names, height - 6)], height, f"Histogram of {what}. {told}{_more(names)}")
+
+
+def _more(names: Sequence[Any]) -> str:
+    return f"; and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+
+
+def _spread(name: Any, values: NDArray[Any]) -> str:
+    """A group of a histogram in words."""
+    if not len(values):
+        return f"{name}: no rows"
+    if len(values) == 1:
+        return f"{name}: one row, at {values[0]:.2g}"
+    low, middle, high = np.quantile(values, [0.1, 0.5, 0.9])
+    return f"{name}: {len(values)} rows, the middle one at {middle:.2g}, eight in ten from {low:.2g} to {high:.2g}"
 
 
 def scatter(truth: NDArray[Any], predicted: NDArray[Any], name: str) -> str:
@@ -43,7 +60,9 @@ def scatter(truth: NDArray[Any], predicted: NDArray[Any], name: str) -> str:
     body = _frame(across, up, floor, f"true {name}", f"predicted {name}")
     body.append(line(across(low), up(low), across(high), up(high), "dashed"))
     body += [mark(across(t), up(p), 0, "p0", 2.6) for t, p in zip(truth, predicted, strict=True)]
-    return drawing(body, height, f"Predicted against true {name}")
+    half, most = np.quantile(np.abs(predicted - truth), [0.5, 0.9])
+    told = f"{len(truth)} rows; half of them lie within {half:.3g} of the truth, nine in ten within {most:.3g}"
+    return drawing(body, height, f"Predicted against true {name}. {told}")
 
 
 def kernel_map(places: NDArray[Any], groups: NDArray[Any], names: Sequence[Any], is_support: NDArray[Any]) -> str:
@@ -57,7 +76,9 @@ def kernel_map(places: NDArray[Any], groups: NDArray[Any], names: Sequence[Any],
             body.append(mark(across(x), up(y), 0, "ring", 5.4))
         body.append(mark(across(x), up(y), int(group), f"p{int(group) % _COLOURS}", 2.8, str(names[int(group)])))
     legend = _legend(names, height - 6, "ring: support vector" if is_support.any() else "")
-    return drawing([*body, *legend], height, "Map of the items by kernel principal components")
+    counts = ", ".join(f"{name}: {np.count_nonzero(groups == k)}" for k, name in enumerate(names[:_TOLD]))
+    told = f"Map of {len(places)} items by kernel principal components. {counts}{_more(names)}"
+    return drawing([*body, *legend], height, f"{told}; {np.count_nonzero(is_support)} of them are support vectors")
 
 
 def convergence(trace: Sequence[dict[str, Any]], tol: float) -> str:
@@ -81,7 +102,9 @@ def convergence(trace: Sequence[dict[str, Any]], tol: float) -> str:
         x = _LEFT + 120 * place
         body += [line(x, height - 12, x + 22, height - 12, style), words(x + 28, height - 8, name, style="tick")]
     body.append(words(WIDTH - _RIGHT, floor + 29, "seconds", anchor="end", style="tick"))
-    return drawing(body, height, "Violation of the optimality conditions and duality gap against time")
+    told = [f"{name} from {10 ** at[0][1]:.1e} to {10 ** at[-1][1]:.1e}" for name, (_, at) in lines.items() if at]
+    told.append(f"goal of the violation {tol:g}")
+    return drawing(body, height, f"How the fit went in {end:.2g} seconds: {', '.join(told)}")
 
 
 def _logs(trace: Sequence[dict[str, Any]], key: str) -> list[tuple[float, float]]:
@@ -107,7 +130,8 @@ def horizontal_bars(names: Sequence[Any], values: Sequence[float], what: str) ->
         body.append(words(left - 10, y + 12, _short(name, 26), anchor="end", style="tick"))
         place, anchor = (end + 5, "start") if value >= 0 else (begin - 5, "end")
         body.append(words(place, y + 12, f"{value:.3g}", anchor=anchor, style="tick"))
-    return drawing([*body, line(zero, 2, zero, height - 2)], height, what)
+    told = ", ".join(f"{_short(name, 26)} {value:.3g}" for name, value in zip(names, values, strict=True))
+    return drawing([*body, line(zero, 2, zero, height - 2)], height, f"{what}: {told}")
 
 
 def pixels(values: NDArray[Any], side: int) -> str:
@@ -118,7 +142,8 @@ def pixels(values: NDArray[Any], side: int) -> str:
         f'fill-opacity="{(float(value) - low) / ((high - low) or 1.0):.2f}"/>'
         for k, value in enumerate(values)
     ]
-    return f'<svg class="pixels" viewBox="0 0 {side} {side}" role="img" aria-label="image">{"".join(cells)}</svg>'
+    said = f'role="img" aria-label="{side} by {side} pixels"'
+    return f'<svg class="pixels" viewBox="0 0 {side} {side}" {said}>{"".join(cells)}</svg>'
 
 
 def _frame(across: Scale, up: Scale, floor: float, below: str, beside: str) -> list[str]:
@@ -136,12 +161,12 @@ def _frame(across: Scale, up: Scale, floor: float, below: str, beside: str) -> l
 
 def _legend(names: Sequence[Any], y: float, also: str = "") -> list[str]:
     body, x = [], _LEFT
-    shown = list(names[:10]) + ([f"and {len(names) - 10} more"] if len(names) > 10 else [])
+    shown = list(names[:_TOLD]) + ([f"and {len(names) - _TOLD} more"] if len(names) > _TOLD else [])
     for k, name in enumerate(shown):
         text = _short(name, 18)
         if x + 18 + 6.4 * len(text) > WIDTH:
             break
-        body += [mark(x, y - 4, k, f"p{k % _COLOURS}", 4)] if k < 10 else []
+        body += [mark(x, y - 4, k, f"p{k % _COLOURS}", 4)] if k < _TOLD else []
         body.append(words(x + 9, y, text, style="tick"))
         x += 26 + 6.4 * len(text)
     if also and x + 6.4 * len(also) + 20 < WIDTH:

@@ -1,6 +1,5 @@
 """The record of one fit: data, model, certificate, scores, bounds and times, ready for JSON."""
 
-import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,7 +8,8 @@ import numpy as np
 from mercer import __version__
 from mercer._errors import MercerError
 from mercer.kernels.table.frame import as_frame, is_data_frame
-from mercer.report.model_words import describe, machine_of, trace_of
+from mercer.report.finite import finite
+from mercer.report.model_words import describe_model, machine_of, trace_of
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Record:
     data : dict
         Name, format, kind, rows, columns, target, task, rows learnt from, and how many of each class.
     model : dict
-        As `describe` gives it.
+        As `describe_model` gives it.
     scores : dict or None
         As `score` gives it, and "how" it was measured.
     bounds : list of dict
@@ -54,7 +54,7 @@ class Record:
     @classmethod
     def of_model(cls, title: str, model: Any, dataset: Any, task: str, n_learnt: int | None = None) -> "Record":
         """The record of a fitted model and the data it meets."""
-        return cls(title, _data(dataset, task, n_learnt), describe(model), trace=trace_of(machine_of(model)))
+        return cls(title, _data(dataset, task, n_learnt), describe_model(model), trace=trace_of(machine_of(model)))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values; what is not finite becomes None, which JSON can say."""
@@ -94,16 +94,7 @@ def bounds_of(model: Any, X: Any, y: Any) -> tuple[list[dict[str, Any]], str]:
     except MercerError as error:
         return [], str(error)
     return [
-        {"key": one.key, "name": one.name, "value": one.value, "says": one.says, "applies": one.applies,
-         "unmet": list(one.unmet)}
+        {"key": one.key, "name": one.name, "value": one.value, "says": one.says, "source": one.source,
+         "applies": one.applies, "unmet": list(one.unmet)}
         for one in found.findings
     ], ""  # fmt: skip
-
-
-def finite(value: Any) -> Any:
-    """The same with None for numbers that JSON does not have."""
-    if isinstance(value, dict):
-        return {str(key): finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -10,8 +10,19 @@ from numpy.typing import NDArray
 _Z = 1.959963984540054
 
 
-def score(task: str, truth: NDArray[Any], predicted: NDArray[Any], labels: Any = None) -> dict[str, Any]:
-    """The figures that suit a task; `labels` are the classes in the order of a table.
+# Where one class has so large a share, always saying it is hard to beat by accuracy.
+_MOST, _FOUND, _ORDERED = 0.7, 0.5, 0.6
+
+
+def score(
+    task: str,
+    truth: NDArray[Any],
+    predicted: NDArray[Any],
+    labels: Any = None,
+    values: tuple[NDArray[Any], NDArray[Any]] | None = None,
+) -> dict[str, Any]:
+    """The figures that suit a task; `labels` are the classes in the order of a table, `values` those of a model with
+    its decision values, for the area under the curve.
 
     Examples
     --------
@@ -23,7 +34,55 @@ def score(task: str, truth: NDArray[Any], predicted: NDArray[Any], labels: Any =
     """
     if task == "regression":
         return _regression(np.asarray(truth, float), np.asarray(predicted, float))
-    return _classification(np.asarray(truth), np.asarray(predicted), labels)
+    found = _classification(np.asarray(truth), np.asarray(predicted), labels)
+    area = None if values is None else area_under_curve(np.asarray(truth), *values)
+    return found if area is None else {**found, "area_under_curve": area}
+
+
+def area_under_curve(truth: NDArray[Any], classes: NDArray[Any], values: NDArray[Any]) -> float | None:
+    """How often a row of a class has a larger decision value for it than a row of another, a tie for half of it.
+
+    The mean over the classes where there are several; None where all rows are of one class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.report.scores import area_under_curve
+    >>> area_under_curve(np.array([0, 0, 1, 1]), np.array([0, 1]), np.array([0.1, 0.4, 0.35, 0.8]))
+    0.75
+    """
+    columns = values.reshape(len(values), -1)
+    positive = classes[1:] if columns.shape[1] == 1 else classes
+    areas = [_area(truth == label, columns[:, k]) for k, label in enumerate(positive)]
+    known = [area for area in areas if area is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _area(is_positive: NDArray[Any], values: NDArray[Any]) -> float | None:
+    """By the ranks of the positive rows, as Mann and Whitney (1947)."""
+    ups = int(is_positive.sum())
+    downs = len(values) - ups
+    if not ups or not downs:
+        return None
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return float((ranks[is_positive].sum() - ups * (ups + 1) / 2) / (ups * downs))
+
+
+def advice(scores: dict[str, Any] | None, machine: Any) -> list[str]:
+    """What to try where a rare class is hardly ever found though the model can tell it from the others."""
+    if scores is None or "classes" not in scores or getattr(machine, "class_weight", None) is not None:
+        return []
+    if scores["baseline"] < _MOST or scores.get("area_under_curve", 1.0) < _ORDERED:
+        return []
+    lost = min((one for one in scores["classes"] if one["rows"]), key=lambda one: one["recall"])
+    if lost["recall"] > _FOUND:
+        return []
+    found = round(lost["recall"] * lost["rows"])
+    words = (
+        f"{str(lost['label'])!r} was found in {found} of {lost['rows']} rows: it is rare, and costs little to miss; "
+    )
+    return [words + "--class-weight balanced makes each class count for as much"]
 
 
 def _classification(truth: NDArray[Any], predicted: NDArray[Any], labels: Any) -> dict[str, Any]:
@@ -42,6 +101,7 @@ def _classification(truth: NDArray[Any], predicted: NDArray[Any], labels: Any) -
         "interval": [low, high],
         "balanced_accuracy": float(np.mean(present)),
         "baseline": float(counts.sum(axis=1).max() / total),
+        "most_frequent": _plain(known[counts.sum(axis=1).argmax()]),
         "classes": each,
         "confusion": {"labels": [_plain(label) for label in known], "counts": counts.tolist()},
     }

@@ -1,7 +1,7 @@
 """From data as they were read to a machine that suits them, unfitted."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,17 @@ from mercer.estimators.fitting.auto_kernel import kernel_for
 from mercer.estimators.svm.svc import SVC
 from mercer.estimators.svm.svr import SVR
 from mercer.io.dataset import Dataset
-from mercer.kernels import parse, placed
+from mercer.kernels import Columns, describe_columns, parse, placed
 from mercer.kernels.base.structured import StructuredKernel
+from mercer.workflow.scores_or_classes import judged_as_scores, may_be_scores
+from mercer.workflow.target import TASKS, require_learnable, task_of
 
-TASKS = ("classification", "regression")
-# Whole numbers of more distinct values are quantities, not classes.
-CLASSES = 20
+# Half the width of the tube of a quantity, in its deviations.
+EPSILON = 0.05
+# What a kernel for each column, averaged, is asked for by.
+ADDITIVE = ("additive", "columns")
+# Columns that are told of one by one, at most.
+MOST_LINES = 30
 # What structured kernels call one of these.
 _ITEMS = {"texts": "text", "trees": "tree", "graphs": "graph"}
 
@@ -52,24 +57,26 @@ def assemble(
     kernel: Any = None,
     *,
     task: str | None = None,
-    C: float = 1.0,
+    C: float | str = "auto",
     scale: bool = True,
     **parameters: Any,
 ) -> Assembly:
     r"""A support vector machine for a `Dataset`, by what it holds.
 
-    Unless a kernel is given, it is what ``kernel="auto"`` takes for the data; numbers are scaled first.
+    Unless a kernel is given, it is what ``kernel="auto"`` takes for the rows of the fit; numbers are scaled first.
 
     Parameters
     ----------
     dataset : mercer.io.Dataset
         With a target.
     kernel : Kernel or str, optional
-        An expression such as ``"rbf(gamma=0.1) + 2*spectrum(k=3)@text"``.
+        An expression such as ``"rbf(gamma=0.1) + 2*spectrum(k=3)@text"``; or "additive", a kernel for each column,
+        averaged (`Columns.infer`).
     task : {"classification", "regression"}, optional
-        By the target unless given: texts and few whole numbers are classes, other numbers quantities.
-    C : float
-        In units of the target's deviation where that is a quantity.
+        By the target unless given: texts and few whole numbers are classes, other numbers quantities; so are whole
+        numbers that are scores, where they are predicted better as such.
+    C : float or "auto"
+        In units of the target's deviation where that is a quantity; "auto" chooses it by folds.
     scale : bool
         Bring numbers to one scale first.
     **parameters
@@ -86,60 +93,116 @@ def assemble(
     >>> from mercer.workflow.assemble import assemble
     >>> rows = b"age,town,buys\n31,Ulm,yes\n60,Bonn,no\n33,Ulm,yes\n"
     >>> found = assemble(read_table(io.BytesIO(rows), target="buys"))
-    >>> found.task, found.estimator.kernel.kernels
-    ('classification', {'age': RBF(gamma=1.0), 'town': Delta()})
+    >>> found.task, found.estimator.kernel, found.estimator.C
+    ('classification', 'auto', 'auto')
     """
     if dataset.target is None:
         raise DataError(f"{dataset.name}: there are no labels to learn from")
-    task = task or task_of(dataset.target)
+    require_learnable(dataset, task)
+    task, about_task = (task, ()) if task is not None else _task_of(dataset)
     if task not in TASKS:
         raise ParameterError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
-    kernel = parse(kernel) if isinstance(kernel, str) else kernel
-    X, kernel, scaler, notes = _data_and_kernel(dataset, kernel, scale)
+    X, kernel, scaler, notes = _data_and_kernel(dataset, _asked(kernel, dataset, scale), scale)
     y, unit = _target(dataset.name, dataset.target, task)
     if task == "classification":
         machine = SVC(C=C, kernel=kernel, **parameters)
     else:
-        machine = SVR(C=C * unit, epsilon=0.1 * unit, kernel=kernel, **parameters)
-        notes = (*notes, f"C and epsilon are in units of the target's deviation, {unit:.4g}")
+        machine = SVR(C=C if isinstance(C, str) else C * unit, epsilon=EPSILON * unit, kernel=kernel, **parameters)
+        what = "epsilon is" if isinstance(C, str) else "C and epsilon are"
+        notes = (*notes, f"{what} in units of the target's deviation, {unit:.4g}")
+    notes = (*about_task, *notes)
     estimator = machine if scaler is None else Pipeline([("scale", scaler), ("model", machine)])
-    return Assembly(estimator, X, y, task, (_about_task(dataset.target_name, y, task), *notes), unit)
+    return Assembly(estimator, X, y, task, notes, unit)
 
 
-def task_of(target: NDArray[Any]) -> str:
-    """What a target asks for."""
-    if target.dtype.kind not in "iuf":
-        return "classification"
-    is_whole = target.dtype.kind in "iu" or bool((target == np.rint(target)).all())
-    return "classification" if is_whole and len(np.unique(target)) <= CLASSES else "regression"
+def _task_of(dataset: Dataset) -> tuple[str, tuple[str, ...]]:
+    """(task, what is to be said of it)."""
+    target = cast("NDArray[Any]", dataset.target)
+    task = task_of(target)
+    if task != "classification" or not may_be_scores(target) or dataset.kind != "table":
+        return task, ()
+    found = judged_as_scores(dataset.data, target)
+    if found is None or not found.is_better:
+        return task, ()
+    return "regression", (f"{dataset.target_name!r} is taken for a quantity: {found}",)
 
 
-def _about_task(name: str | None, y: NDArray[Any], task: str) -> str:
-    if task == "regression":
-        return f"{'the labels' if name is None else repr(name)} holds quantities: regression"
-    return f"{'the labels hold' if name is None else f'{name!r} holds'} {len(np.unique(y))} classes"
+def require_kernel(text: str) -> None:
+    """Refuse a kernel that cannot be read, before there are data.
+
+    Examples
+    --------
+    >>> from mercer.workflow.assemble import require_kernel
+    >>> require_kernel("additive")
+    >>> require_kernel("rfb")
+    Traceback (most recent call last):
+    ...
+    mercer._errors.ParameterError: kernel expression 'rfb', character 1: no kernel is called 'rfb'; did you mean 'rbf'?
+    """
+    if not _is_additive(text):
+        parse(text)
+
+
+def _is_additive(kernel: Any) -> bool:
+    return isinstance(kernel, str) and kernel.strip().lower() in ADDITIVE
+
+
+def _asked(kernel: Any, dataset: Dataset, scale: bool) -> Any:
+    if _is_additive(kernel):
+        if dataset.kind != "table":
+            raise ParameterError(
+                f"kernel {kernel!r} is a kernel for each column of a table, and {dataset.name} holds {dataset.kind}"
+            )
+        return _by_columns(dataset.data, scale)
+    return parse(kernel) if isinstance(kernel, str) else kernel
+
+
+def _by_columns(X: Any, scale: bool) -> Columns:
+    return Columns.infer(X) if scale else Columns.infer(X).replace(standardise=False)
 
 
 def _data_and_kernel(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, Any, Any, tuple[str, ...]]:
     """(X, kernel, scaler or None, notes)."""
-    X, why, is_given = dataset.data, "", kernel is not None
-    if not is_given:
-        kernel, why = kernel_for(X)
+    X, is_given = dataset.data, kernel is not None
     if dataset.kind in _ITEMS:
+        kernel = kernel if is_given else kernel_for(X)[0]
         _require_items(kernel, dataset)
         return X, kernel, None, ()
-    plane = (why,) if kernel == "linear" else ()
     if dataset.kind == "vectors":
-        _require_numbers(kernel, dataset)
-        note = "columns divided by their largest value, which keeps zeros" if scale else "columns as they are"
-        return X, kernel, MaxAbsScaler() if scale else None, (*plane, note)
+        return _of_vectors(dataset, kernel, scale)
+    if not is_given and scale:
+        return X, "auto", None, ()
+    if not is_given:
+        kernel = "rbf" if dataset.matrix() is not None else _by_columns(X, scale)
     if not _takes_items(kernel) and dataset.matrix() is not None:
         note = "columns scaled to mean 0, deviation 1" if scale else "columns as they are"
-        return X, kernel, StandardScaler() if scale else None, (*plane, note)
-    if not is_given:
-        return X, kernel if scale else kernel.replace(standardise=False), None, (_about_columns(kernel, scale),)
+        return X, kernel, StandardScaler() if scale else None, (note,)
+    if isinstance(kernel, Columns):
+        return X, kernel, None, (_about_columns(kernel, scale),)
     note = "columns of numbers scaled to mean 0, deviation 1" if scale else "columns as they are"
     return X, placed(kernel, X, standardise=scale), None, (note,)
+
+
+def _of_vectors(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, Any, Any, tuple[str, ...]]:
+    why: tuple[str, ...] = ()
+    if kernel is None:
+        kernel, reason = kernel_for(dataset.data)
+        why = (reason,) if kernel == "linear" else ()
+    _require_numbers(kernel, dataset)
+    note = "columns divided by their largest value, which keeps zeros" if scale else "columns as they are"
+    return dataset.data, kernel, MaxAbsScaler() if scale else None, (*why, note)
+
+
+def chosen_words(machine: Any) -> list[str]:
+    """What "auto" has chosen for a fitted machine: the kernel and why, a line a column, and C."""
+    said = []
+    if hasattr(machine, "kernel_reason_"):
+        said.append(machine.kernel_reason_)
+        lines = [f"{name}: {line}" for name, line in describe_columns(machine.kernel_).items()]
+        said += lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
+    if hasattr(machine, "C_"):
+        said.append(f"C = {machine.C_:.3g}, chosen by folds")
+    return said
 
 
 def _takes_items(kernel: Any) -> bool:

@@ -6,31 +6,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._errors import DataError
+from mercer._errors import DataError, ParameterError
 from mercer.exchange.model_file import save
 from mercer.explanation.contributions import explain
 from mercer.io.dataset import Dataset
-from mercer.kernels import On
+from mercer.io.source import nearest_file
+from mercer.kernels import Encoded, On
 from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.on import compares_labels
 from mercer.report.figures import Shown, taken
-from mercer.report.model_words import describe, machine_of
-from mercer.report.record import Record, finite
+from mercer.report.finite import finite
+from mercer.report.model_words import before_the_machine, describe_model, machine_of
+from mercer.report.record import Record
 from mercer.report.scores import score
-from mercer.workflow.run import timed
+from mercer.workflow.clock import timed
+from mercer.workflow.model_marks import is_model_file
+from mercer.workflow.run import decision_values
 
 
-def load_model(path: Path, **options: Any) -> tuple[Any, dict[str, Any]]:
-    """(model, what its file says about itself)."""
+def load_model(path: Path, data: Any = None, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """(model, what its file says about itself); `data` are what it is for, and may have been named in its place."""
     if not Path(path).is_file():
-        raise DataError(f"there is no model file {str(path)!r}; `mercer train` writes one")
+        meant = nearest_file(Path(path)) or "; `mercer train` writes one"
+        raise DataError(f"there is no model file {str(path)!r}{meant}")
+    if data is not None and not is_model_file(path) and is_model_file(data):
+        raise ParameterError(f"the model comes first: {data} is one, and {path} is none")
     return save.load(path, **options), save.describe(path)
 
 
 def describe_file(model: Any, said: dict[str, Any]) -> dict[str, Any]:
     """What a model is, and under "file" what its file says about itself; ready for JSON."""
     about = {key: said.get(key) for key in ("created", "mercer", "versions", "metadata")}
-    found: dict[str, Any] = finite({**describe(model), "file": about})
+    found: dict[str, Any] = finite({**describe_model(model), "file": about})
     return found
 
 
@@ -42,25 +49,21 @@ def explain_row(model: Any, X: Any, row: int) -> tuple[Any, Any]:
     return said, explain(machine_of(model), item[0] if isinstance(item, list) else item)
 
 
-def before_the_machine(model: Any, X: Any) -> Any:
-    """Rows as the last step of a pipeline takes them."""
-    return model[:-1].transform(X) if hasattr(model, "steps") else X
-
-
-def evaluate(model: Any, data: Dataset, name: str) -> tuple[Record, Shown]:
-    """Score a model on data with labels: the record, and what a page shows."""
+def evaluate(model: Any, data: Dataset, name: str, whole: Dataset | None = None) -> tuple[Record, Shown]:
+    """Score a model on data with labels: the record, and what a page shows, of all columns where `whole` has them."""
     classes = getattr(machine_of(model), "classes_", None)
     task = "regression" if classes is None else "classification"
     target = _as_learnt(data.name, np.asarray(data.target), classes)
     record = Record.of_model(f"{name} on {data.name}", model, data, task)
     with timed(record.seconds, "score"):
-        record.scores = {**score(task, target, model.predict(data.data)), "how": f"in {data.name}"}
+        found = score(task, target, model.predict(data.data), values=decision_values(model, data.data, task))
+        record.scores = {**found, "how": f"in {data.name}"}
     unknown = set() if classes is None else set(target.tolist()) - set(record.model["classes"])
     if unknown:
         extra = ", ".join(sorted(map(str, unknown))[:5])
         record.notes.append(f"the model does not know the classes {extra}: their rows count as wrong")
         return record, Shown(model, None, None)
-    return record, Shown(model, None, (data.data, target), data)
+    return record, Shown(model, None, (data.data, target), data if whole is None else whole)
 
 
 def _as_learnt(name: str, target: NDArray[Any], classes: Any) -> NDArray[Any]:
@@ -77,6 +80,28 @@ def _as_learnt(name: str, target: NDArray[Any], classes: Any) -> NDArray[Any]:
     return target
 
 
+def require_conforming(model: Any) -> None:
+    """Refuse a model that knows nothing of what conforms."""
+    if not any(hasattr(machine_of(model), name) for name in ("predict_set", "predict_interval")):
+        raise ParameterError(
+            "the model has not kept what intervals and sets need; `mercer train` keeps it where it holds rows out: "
+            "not with --cv, nor with --holdout 0"
+        )
+
+
+def conforming_columns(model: Any, X: Any, coverage: float) -> dict[str, NDArray[Any]]:
+    """Where the truth lies as often as `coverage` says: "low" and "high", or the classes of each row as a "set"."""
+    machine, X = machine_of(model), before_the_machine(model, X)
+    if hasattr(machine, "predict_interval"):
+        low, high = machine.predict_interval(X, coverage).T
+        return {"low": low, "high": high}
+    members = machine.predict_set(X, coverage)
+    sets = np.empty(len(members), dtype=object)
+    for k, row in enumerate(members):
+        sets[k] = machine.classes_[row].tolist()
+    return {"set": sets}
+
+
 def unseen_labels(model: Any, data: Dataset) -> list[str]:
     """A sentence for each column in which rows have a label that no support vector has: there they are like
     themselves only."""
@@ -85,6 +110,7 @@ def unseen_labels(model: Any, data: Dataset) -> list[str]:
         return []
     parts = [expansion.kernel, *expansion.kernel.get_params().values()]
     names = [part.column for part in parts if isinstance(part, On) and compares_labels(part.kernel)]
+    names += [name for part in parts if isinstance(part, Encoded) for name in part.label_columns]
     new, known = as_frame(data.data), as_frame(expansion.vectors)
     found = []
     for name in names:

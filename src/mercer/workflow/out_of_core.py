@@ -1,6 +1,6 @@
 """A run over data that are read block by block: the same steps as `Run`, in bounded memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,13 @@ from mercer.io.blocks.blocks import Blocks
 from mercer.io.blocks.choice import RowChoice
 from mercer.report.figures import Shown
 from mercer.report.html_page import write_page
-from mercer.report.model_words import columns_of, describe, machine_of, trace_of
+from mercer.report.model_words import columns_of, describe_model, machine_of, trace_of
 from mercer.report.record import Record
-from mercer.report.scores import score
+from mercer.report.scores import advice, score
 from mercer.solvers.limits import Limits
-from mercer.workflow.assemble import TASKS, task_of
-from mercer.workflow.run import HOLDOUT, Watch, timed, watched
+from mercer.workflow.clock import timed
+from mercer.workflow.run import HOLDOUT, FoldWatch, Watch, watched
+from mercer.workflow.target import TASKS, task_of
 
 
 class BlocksRun:
@@ -36,16 +37,19 @@ class BlocksRun:
     name : str
         What the data are called.
     machine : dict
-        C, task (by the target unless given), scale, and n_jobs, time_limit, memory_limit.
+        C, task (by the target unless given), scale, class_weight, and n_jobs, time_limit, memory_limit.
     holdout : float
         Share of the rows, by lot, that are scored on and not learnt from.
     seed : int
+    notes : list of str
+        What is to be said beside what the run decides.
     """
 
     def __init__(
-        self, blocks: Blocks, name: str, machine: dict[str, Any], *, holdout: float = HOLDOUT, seed: int = 0
-    ) -> None:
-        self.blocks, self.name, self.options = blocks, name, machine
+        self, blocks: Blocks, name: str, machine: dict[str, Any], *, holdout: float = HOLDOUT, seed: int = 0,
+        notes: Sequence[str] = ()
+    ) -> None:  # fmt: skip
+        self.blocks, self.name, self.options, self.said = blocks, name, machine, list(notes)
         self.held = blocks.chosen(RowChoice(holdout, seed)) if holdout else None
         self.learnt = blocks.chosen(RowChoice(holdout, seed, is_drawn=False)) if holdout else blocks
         self.seconds: dict[str, float] = {}
@@ -72,14 +76,16 @@ class BlocksRun:
                 machine.set_params(callbacks=None, time_limit=self.options["time_limit"])
         steps = [("model", machine)] if features is None else [("features", features), ("model", machine)]
         self.model = Pipeline(steps)
-        self.notes = [*self._about(machine, features), *self.notes]
+        if self.held is not None:
+            machine.conform(self.held if features is None else features.transform(self.held))
+        self.notes = [*self.said, *self._about(machine, features), *self.notes]
         about = {
             "name": self.name, "format": "blocks", "kind": "table" if self.blocks.is_table else "vectors",
             "rows": self.blocks.n_rows, "columns": self.blocks.names, "target": self.blocks.target, "task": self.task,
             "learnt_from": self.learnt.n_rows, **counts,
         }  # fmt: skip
         title = f"{self.blocks.target}, from {Path(self.name).name}" if self.blocks.target else Path(self.name).name
-        self.record = Record(title, about, describe(self.model), trace=trace_of(machine))
+        self.record = Record(title, about, describe_model(self.model), trace=trace_of(machine))
         self.record.notes, self.record.seconds = self.notes, self.seconds
 
     def _features(self, limits: Limits) -> tuple[TableFeatures | None, Blocks]:
@@ -109,7 +115,12 @@ class BlocksRun:
         }  # fmt: skip
         C = self.options["C"]
         if self.task == "classification":
-            return LinearSVC(C=C, **shared), [f"{self._target_name} holds {len(np.unique(y))} classes"]
+            weight = self.options.get("class_weight")
+            return LinearSVC(C=C, class_weight=weight, **shared), [
+                f"{self._target_name} holds {len(np.unique(y))} classes"
+            ]
+        if self.options.get("class_weight"):
+            raise ParameterError("--class-weight is for classes, and the target holds quantities")
         if y.dtype.kind not in "iuf":
             raise DataError(f"{self.name}: regression needs numbers, and the target holds texts such as {str(y[0])!r}")
         unit = float(np.std(y.astype(np.float64))) or 1.0
@@ -146,7 +157,7 @@ class BlocksRun:
         self.is_saved = True
         self.record.files["model"] = str(path)
 
-    def score(self, folds: int | None = None) -> None:
+    def score(self, folds: int | None = None, watch: FoldWatch | None = None) -> None:
         """Score on the rows held out."""
         if folds is not None:
             raise ParameterError("--cv is for data that are read at once; out of core, --holdout scores")
@@ -160,6 +171,7 @@ class BlocksRun:
                 classes = getattr(machine_of(self.model), "classes_", None)
                 y = y.astype(str) if classes is not None and classes.dtype.kind == "U" and y.dtype.kind != "U" else y
                 self.record.scores = {**score(self.task, y, np.concatenate(predicted)), "how": "held out"}
+                self.record.notes += advice(self.record.scores, machine_of(self.model))
         self.record.no_bounds = "the bounds of mercer.theory look at all rows at once"
 
     def write_report(self, path: Path) -> None:

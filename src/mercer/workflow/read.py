@@ -1,4 +1,7 @@
-"""Data as a saved model needs them."""
+"""Data with their labels, and as a saved model needs them.
+
+What knows of models is imported where there is one: who only looks at a file does not wait for it.
+"""
 
 import io
 from collections.abc import Callable
@@ -9,41 +12,50 @@ from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
 from mercer.io.dataset import Dataset, read_table
 from mercer.io.source import Source
-from mercer.kernels import On
-from mercer.kernels.table.on import compares_labels
-from mercer.report.model_words import columns_of, machine_of
 
 
-def read_for_model(source: str, model: Any, **options: Any) -> Dataset:
-    """Data with the columns that a model was fitted to; those it does not know are left out.
+def read_labelled(source: Any, *, skip_unlabelled: bool = False, **options: Any) -> Dataset:
+    """`mercer.io.read_table`, which may leave out rows whose target has no value."""
+    if not skip_unlabelled or options.get("target") is None:
+        found: Dataset = read_table(source, **options)
+        return found
+    whole: Dataset = read_table(source, **{**options, "target": None})
+    return whole.with_target(options["target"], skip_unlabelled=True)
 
-    The options are those of `mercer.io.read_table`.
+
+def read_for_model(source: str, model: Any, **options: Any) -> tuple[Dataset, Dataset]:
+    """(data with the columns that a model was fitted to, those that it does not know left out; all of them).
+
+    The options are those of `mercer.io.read_table`, and `skip_unlabelled`.
     """
+    from mercer.report.model_words import columns_of
+
     columns = columns_of(model)
     found = _read_typed(source, model, columns, options)
     if columns is None:
         if found.kind == "table":
             raise DataError(f"{found.name}: the model was not fitted to a table, but to rows of numbers or items")
-        return found
+        return found, found
     if found.kind != "table":
         raise DataError(
             f"{found.name}: a table with the columns {', '.join(columns[:8])} was expected, got {found.kind}"
         )
-    chosen: Dataset = found.with_columns(columns)
-    return chosen
+    return found.with_columns(columns), found
 
 
 def _read_typed(source: str, model: Any, columns: list[str] | None, options: dict[str, Any]) -> Dataset:
     """Columns that the kernel reads as texts or labels are texts in every file, whatever they look like."""
+    from mercer.report.model_words import machine_of
+
     items = _columns_of_items(getattr(getattr(machine_of(model), "expansion_", None), "kernel", None))
     found: Dataset
     if not items:
-        found = read_table(source, n_features=None if columns else getattr(model, "n_features_in_", None), **options)
+        found = read_labelled(source, n_features=None if columns else getattr(model, "n_features_in_", None), **options)
         return found
     again = _rereadable(source, options.get("memory_limit"))
-    there = read_table(again(), **{**options, "target": None}).columns or []
+    there = read_labelled(again(), **{**options, "target": None}).columns or []
     texts = dict.fromkeys((*options.get("text", ()), *(name for name in items if name in there)))
-    found = read_table(again(), **{**options, "text": tuple(texts)})
+    found = read_labelled(again(), **{**options, "text": tuple(texts)})
     return found
 
 
@@ -64,7 +76,12 @@ def _rereadable(source: str, memory_limit: int | str | None) -> Callable[[], Any
 
 def _columns_of_items(kernel: Any) -> list[str]:
     """The columns that a kernel reads as texts or labels."""
+    from mercer.kernels import Encoded, On
+    from mercer.kernels.table.on import compares_labels
+
     if kernel is None or not kernel.takes_tables:
         return []
-    parts = [part for part in (kernel, *kernel.get_params().values()) if isinstance(part, On)]
-    return [str(part.column) for part in parts if part.kernel.takes_items or compares_labels(part.kernel)]
+    parts = [kernel, *kernel.get_params().values()]
+    labels = [str(name) for part in parts if isinstance(part, Encoded) for name in part.label_columns]
+    alone = [part for part in parts if isinstance(part, On)]
+    return labels + [str(part.column) for part in alone if part.kernel.takes_items or compares_labels(part.kernel)]

@@ -4,8 +4,7 @@ Whoever presents a run, on a terminal or a page, takes the steps and shows what 
 by handing `Run.fit` somebody to call.
 """
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -19,29 +18,25 @@ from mercer.io.dataset import Dataset
 from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.report.figures import Shown, taken
 from mercer.report.html_page import write_page
-from mercer.report.model_words import machine_of
+from mercer.report.model_words import before_the_machine, columns_of, machine_of
 from mercer.report.record import Record, bounds_of
-from mercer.report.scores import score
-from mercer.workflow.assemble import Assembly
+from mercer.report.scores import advice, score
+from mercer.workflow.assemble import Assembly, chosen_words
+from mercer.workflow.clock import timed
 from mercer.workflow.hold_out import hold_out
 
 # Given the machine and the number of its rows: a context that lasts as long as the fit, and gives what the machine
 # calls meanwhile, or None.
 Watch = Callable[[Any, int], AbstractContextManager[Callable[[Any], bool] | None]]
+# Who watches the fit of a fold, by its number.
+FoldWatch = Callable[[int], Watch]
 HOLDOUT = 0.2
-
-
-@contextmanager
-def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
-    """Note how long something took."""
-    begin = time.perf_counter()
-    yield
-    seconds[name] = time.perf_counter() - begin
 
 
 class Run:
     """One run: hold out, fit, save, score, report.
 
+    `data` are as they were read, and may have columns that the `assembly` does not learn from: people look at them.
     `holdout` is the share of the rows that are scored on and not learnt from, `seed` decides which, `seconds` says what
     the steps before took. `learnt` and `held` are the positions of the rows on either side, `model` is what was fitted,
     `record` what is to be said of it so far, `predicted` what it says of the rows held out, once scored.
@@ -65,18 +60,32 @@ class Run:
         X, y = self.rows(self.learnt)
         with timed(self.seconds, "fit"):
             self.model = self._fitted(X, y, watch)
+        if len(self.held):
+            self._conform()
         self.record = Record.of_model(_title(self.data), self.model, self.data, found.task, len(y))
-        self.record.notes, self.record.seconds = list(found.notes), self.seconds
+        self.record.data["columns"] = columns_of(self.model) or self.record.data["columns"]
+        self.record.notes = [*found.notes, *chosen_words(machine_of(self.model))]
+        self.record.seconds = self.seconds
 
     def _fitted(self, X: Any, y: NDArray[Any], watch: Watch | None) -> Any:
         estimator = self.assembly.estimator
         with watched(machine_of(estimator), len(y), watch):
             return estimator.fit(X, y)
 
+    def _conform(self) -> None:
+        """Keep what prediction sets and intervals need: the rows held out are at hand, and no step has seen them."""
+        X, y = self.rows(self.held)
+        machine_of(self.model).conform(before_the_machine(self.model, X), y)
+
     @property
     def status(self) -> str:
         """How the fit ended."""
         return str(self.record.model["status"])
+
+    @property
+    def said(self) -> Sequence[str]:
+        """What there was to say before the fit."""
+        return self.assembly.notes
 
     def rows(self, places: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
         """(X, y) at some positions, as the model takes them."""
@@ -92,17 +101,21 @@ class Run:
         self.is_saved = True
         self.record.files["model"] = str(path)
 
-    def score(self, folds: int | None = None) -> None:
-        """Score on the rows held out, or by folds; and ask the theory."""
+    def score(self, folds: int | None = None, watch: FoldWatch | None = None) -> None:
+        """Score on the rows held out, or by folds, of which `watch` gives who watches each; and ask the theory."""
+        task = self.assembly.task
         with timed(self.seconds, "score"):
             if folds is not None:
-                predicted, each = cross_validated(self.assembly, folds, self.seed)
-                found = score(self.assembly.task, self.assembly.y, predicted)
+                predicted, each, areas = cross_validated(self.assembly, folds, self.seed, watch)
+                found = score(task, self.assembly.y, predicted)
+                found |= {} if areas is None else {"area_under_curve": areas}
                 self.record.scores = {**found, "how": f"in {folds}-fold cross-validation", "folds": each}
             elif len(self.held):
                 X, y = self.rows(self.held)
                 self.predicted = predicted = self.model.predict(X)
-                self.record.scores = {**score(self.assembly.task, y, predicted), "how": "held out"}
+                found = score(task, y, predicted, values=decision_values(self.model, X, task))
+                self.record.scores = {**found, "how": "held out"}
+            self.record.notes += advice(self.record.scores, machine_of(self.model))
             self.record.bounds, self.record.no_bounds = bounds_of(self.model, *self.rows(self.learnt))
 
     @property
@@ -133,8 +146,10 @@ def watched(machine: Any, rows: int, watch: Watch | None) -> Iterator[None]:
             machine.set_params(callbacks=None)
 
 
-def cross_validated(assembly: Assembly, folds: int, seed: int) -> tuple[NDArray[Any], list[float]]:
-    """(prediction of every row by a model that had not seen it, the score of each fold)."""
+def cross_validated(
+    assembly: Assembly, folds: int, seed: int, watch: FoldWatch | None = None
+) -> tuple[NDArray[Any], list[float], float | None]:
+    """(prediction of every row by a model that had not seen it, the score of each fold, mean area under the curve)."""
     from sklearn.base import clone
     from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -143,13 +158,26 @@ def cross_validated(assembly: Assembly, folds: int, seed: int) -> tuple[NDArray[
     is_classes = assembly.task == "classification"
     least = np.unique(assembly.y, return_counts=True)[1].min() if is_classes else 0
     kind = StratifiedKFold if least >= folds else KFold
-    predicted, scores = np.empty(len(assembly.y), dtype=assembly.y.dtype), []
-    for learnt, held in kind(folds, shuffle=True, random_state=seed).split(assembly.y, assembly.y):
-        model = clone(assembly.estimator).fit(taken(assembly.X, learnt), assembly.y[learnt])
-        predicted[held] = model.predict(taken(assembly.X, held))
-        found = score(assembly.task, assembly.y[held], predicted[held])
+    predicted, scores, areas = np.empty(len(assembly.y), dtype=assembly.y.dtype), [], []
+    parts = kind(folds, shuffle=True, random_state=seed).split(assembly.y, assembly.y)
+    for fold, (learnt, held) in enumerate(parts):
+        model = clone(assembly.estimator)
+        with watched(machine_of(model), len(learnt), None if watch is None else watch(fold)):
+            model.fit(taken(assembly.X, learnt), assembly.y[learnt])
+        X, y = taken(assembly.X, held), assembly.y[held]
+        predicted[held] = model.predict(X)
+        found = score(assembly.task, y, predicted[held], values=decision_values(model, X, assembly.task))
         scores.append(found["accuracy"] if is_classes else found["r2"])
-    return predicted, scores
+        areas.append(found.get("area_under_curve"))
+    return predicted, scores, None if None in areas else float(np.mean(np.array(areas, dtype=float)))
+
+
+def decision_values(model: Any, X: Any, task: str) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """(classes, decision values) for the area under the curve; None where a model has none that can be ordered."""
+    if task != "classification" or not hasattr(model, "decision_function"):
+        return None
+    values, classes = model.decision_function(X), machine_of(model).classes_
+    return (classes, values) if values.ndim == 1 or values.shape[1] == len(classes) else None
 
 
 def machine_and_rows(estimator: Any, X: Any) -> tuple[Any, Any]:

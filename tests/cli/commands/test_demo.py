@@ -78,6 +78,20 @@ def test_report_is_for_people_and_the_paths_for_programs(quick_demo, tmp_path, c
         assert word in printed.err
 
 
+def test_the_report_fits_two_screens_and_names_the_baseline(quick_demo, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    quick_demo()
+    assert run(["demo", "--output", "build/demo"]) == ExitCode.DONE
+    printed = capsys.readouterr()
+    said = printed.err.splitlines()
+    # With a line for each data set while it is fitted, and that of make.
+    assert len(said) + len(printed.out.splitlines()) + 4 <= 48
+    assert max(map(len, said)) <= 80
+    assert printed.err.count("always saying") == 3
+    assert "Where to look" in printed.err
+
+
 def test_no_color_is_respected(quick_demo, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -10,8 +10,9 @@ import pytest
 
 import mercer as library
 from mercer import Status
-from mercer.cli.terminal import asked, progress
+from mercer.cli.terminal import progress
 from mercer.cli.terminal.exit_codes import ExitCode
+from mercer.workflow import assemble
 from mercer.workflow import run as workflow
 
 
@@ -26,12 +27,12 @@ def test_a_file_becomes_a_scored_and_saved_model(files, mercer, tmp_path):
         "OPTIMAL",
         "time to fit",
         "setosa",
-        "scaled",
+        "on one scale",
     ):
         assert word in err
     model = library.load(tmp_path / "iris.mercer")
     assert model.classes_.tolist() == ["setosa", "versicolor", "virginica"]
-    assert [type(step).__name__ for _, step in model.steps] == ["StandardScaler", "SVC"]
+    assert (model.kernel, model.C) == ("auto", "auto")
 
 
 def test_the_record_says_everything(files, answer):
@@ -66,12 +67,12 @@ def test_the_seed_decides_who_is_held_out(files, answer):
     assert scores[0] != scores[2]
 
 
-def test_a_mixed_table_gets_a_kernel_for_each_column(files, answer):
+def test_columns_of_a_mixed_table_are_compared_jointly_and_told_of_one_by_one(files, answer):
     found = answer("train", files / "crossings.csv", "--target", "late")
     assert found["model"]["columns"] == ["wind", "town", "note"]
-    assert "@wind" in found["model"]["kernel"]
-    assert "delta@town" in found["model"]["kernel"]
+    assert "@[wind, town]" in found["model"]["kernel"]
     assert "spectrum" in found["model"]["kernel"]
+    assert any(note.startswith("wind: its number") for note in found["notes"])
     assert found["scores"]["accuracy"] > 0.7
 
 
@@ -129,7 +130,7 @@ def test_standard_input(files, answer, monkeypatch):
 
 
 def test_a_fit_that_did_not_converge_is_written_and_exits_with_four(files, mercer, monkeypatch, tmp_path):
-    monkeypatch.setattr(asked, "assemble", _with_max_iter(asked.assemble, 1))
+    monkeypatch.setattr(assemble, "assemble", _with_max_iter(assemble.assemble, 1))
     code, out, err = mercer("train", files / "crossings.csv", "--target", "late")
     assert code == ExitCode.NOT_CONVERGED
     assert "ITERATION_LIMIT" in err
@@ -167,7 +168,7 @@ def test_control_c_keeps_the_best_model_and_exits_with_130(noise, answer, monkey
         yield lambda _: os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(progress, "shown_progress", pressed)
-    found = answer("train", noise, "--target", "y", "--C", "1e4", code=ExitCode.INTERRUPTED)
+    found = answer("train", noise, "--target", "y", "--kernel", "rbf", "--C", "1e4", code=ExitCode.INTERRUPTED)
     assert found["model"]["status"] == "INTERRUPTED"
     assert found["scores"]["rows"] == 300
     assert library.load(tmp_path / "noise.mercer")["model"].status_ == Status.INTERRUPTED
@@ -184,7 +185,7 @@ def test_control_c_between_the_fit_and_its_file_waits_for_the_file(files, mercer
     code, out, err = mercer("train", files / "iris.csv", "--target", "species")
     assert (code, out) == (ExitCode.INTERRUPTED, "iris.mercer\n")
     assert "the model is written" in err
-    assert library.load(tmp_path / "iris.mercer")["model"].status_ == Status.OPTIMAL
+    assert library.load(tmp_path / "iris.mercer").status_ == Status.OPTIMAL
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -202,8 +203,20 @@ def test_control_c_before_the_fit_writes_nothing(files, mercer, monkeypatch, tmp
 
 
 def test_the_time_limit_ends_a_fit_that_is_then_written(noise, answer, tmp_path):
-    answer("train", noise, "--target", "y")  # compiled before
-    found = answer("train", noise, "--target", "y", "--C", "1e7", "--time-limit", "0.2", code=ExitCode.NOT_CONVERGED)
+    answer("train", noise, "--target", "y", "--kernel", "rbf")  # compiled before
+    found = answer(
+        "train",
+        noise,
+        "--target",
+        "y",
+        "--kernel",
+        "rbf",
+        "--C",
+        "1e7",
+        "--time-limit",
+        "0.2",
+        code=ExitCode.NOT_CONVERGED,
+    )
     assert found["model"]["status"] == "TIME_LIMIT"
     assert (tmp_path / "noise.mercer").exists()
 
@@ -255,14 +268,15 @@ def test_what_is_wrong_has_a_message_and_an_exit_code(arguments, code, message, 
     found, out, err = mercer("train", *given)
     assert (found, out) == (code, ""), err
     assert re.search(message, err), err
-    assert err.startswith("mercer: ")
+    assert err.splitlines()[-1].startswith("mercer: ")
+    assert err.count("mercer: ") == 1
 
 
 BROKEN = {
     "ragged": (b"a,b\n1,2\n3,4,5\n", "line 3: 2 fields were expected, got 3"),
     "empty": (b"", "the file is empty"),
     "binary": (b"\x00\x01\x02" * 99, "binary file"),
-    "one class": (b"a,b\n1,x\n2,x\n3,x\n4,x\n5,x\n", "classes has to be greater than one"),
+    "one class": (b"a,b\n1,x\n2,x\n3,x\n4,x\n5,x\n", "two classes are the least"),
     "infinite": (b"a,b\n1,x\n1e999,y\n3,x\n4,y\n", "finite|infinity"),
 }
 
@@ -273,3 +287,24 @@ def test_bad_data_exit_with_three(content, message, mercer, tmp_path):
     code, out, err = mercer("train", "bad.csv", "--target", "b", "--holdout", "0")
     assert (code, out) == (ExitCode.BAD_DATA, ""), err
     assert re.search(message, err), err
+
+
+@pytest.mark.parametrize("scale", ["--scale", "--no-scale"])
+@pytest.mark.parametrize(
+    ("source", "target", "columns"),
+    [("crossings.csv", "late", {"wind", "town", "note"}), ("iris.csv", "species", {"sl", "sw", "pl", "pw"})],
+)
+def test_a_kernel_for_each_column_can_be_asked_for(files, answer, tmp_path, source, target, columns, scale):
+    asked = ("--target", target, "--kernel", "additive", "--C", 2, scale)
+    answer("train", files / source, *asked, "--output", "by_columns.mercer")
+    kernel = library.load(tmp_path / "by_columns.mercer").kernel
+    assert isinstance(kernel, library.kernels.Columns)
+    assert set(kernel.kernels) == columns
+    assert kernel.standardise is (scale == "--scale")
+
+
+def test_a_kernel_for_each_column_needs_columns(mercer, tmp_path):
+    (tmp_path / "rows.svm").write_text("".join(f"{k % 2} 1:{k} 3:{k % 5}\n" for k in range(20)))
+    code, _, err = mercer("train", "rows.svm", "--kernel", "additive")
+    assert code == ExitCode.WRONG_USAGE
+    assert "kernel 'additive' is a kernel for each column of a table, and rows.svm holds vectors" in err

@@ -6,13 +6,13 @@ from cyclopts import Parameter
 
 from mercer._errors import ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode, quietly
-from mercer.cli.terminal.options import AsJson, DataOptions, FitOptions, MachineOptions, Source
+from mercer.cli.terminal.options import AsJson, FitOptions, LearningOptions, MachineOptions, Source
 
 
 def compare(
     data: Source,
     *,
-    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
     solver: Annotated[tuple[str, ...], Parameter(negative="", help="One to compare; all unless given.")] = (),
     repeats: Annotated[int, Parameter(help="Fits of each; the fastest counts.")] = 2,
@@ -20,14 +20,16 @@ def compare(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Fit a file with every solver that can, and set objectives, gaps and times side by side."""
-    from mercer.cli.terminal.asked import assembled, read_labelled
-    from mercer.cli.terminal.output import say, write_json, write_line
-    from mercer.report.record import finite
+    from mercer.cli.terminal.asked import read_and_assemble
+    from mercer.cli.terminal.checks import check_limits, check_machine
+    from mercer.cli.terminal.output import write_json, write_line
+    from mercer.report.finite import finite
     from mercer.selection.compare import compare_solvers
     from mercer.workflow.run import machine_and_rows
 
-    found = read_labelled(data, reading, fit)
-    assembly = assembled(found, machine, fit)
+    check_machine(machine)
+    check_limits(fit)
+    _, assembly, _ = read_and_assemble(data, reading, machine, fit, as_json)
     estimator, X = machine_and_rows(assembly.estimator, assembly.X)
     unknown = [name for name in solver if name not in getattr(estimator, "solvers", ())]
     if unknown:
@@ -37,7 +39,5 @@ def compare(
     if as_json:
         write_json(finite({"solvers": table.as_dicts(), "spread": float(table.spread)}))
         return ExitCode.DONE
-    for note in assembly.notes:
-        say(note)
     write_line(table)
     return ExitCode.DONE

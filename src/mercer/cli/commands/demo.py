@@ -20,10 +20,10 @@ def demo(
     output: Annotated[Path, Parameter(help="Directory for data, models and reports.")] = Path("mercer-demo"),
     as_json: AsJson = False,
 ) -> ExitCode:
-    """Train on digits, texts and a mixed table; report accuracy, certificates and bounds, with pages to look at."""
+    """Train on digits, texts and a mixed table; say how well, how sure and why, with pages to look at."""
     # Here, and not above: a mistyped command must not wait for NumPy and Numba.
     from mercer.cli.demo.report import show_report
-    from mercer.cli.demo.runs import run_all, write_cover
+    from mercer.cli.demo.runs import RUNS, run_all, write_cover
     from mercer.cli.terminal.output import write_json, write_line
 
     records = run_all(output)
@@ -33,7 +33,7 @@ def demo(
         fits = {name: record.as_dict() for name, record in records.items()}
         write_json({"fits": fits, "report": str(cover), "picture": picture and str(picture)})
     else:
-        show_report(records)
+        show_report(records, {name: words for name, (_, _, words) in RUNS.items()}, output)
         for path in [cover, *([picture] if picture else [])]:
             write_line(path)
     return max(exit_code(record.model["status"]) for record in records.values())

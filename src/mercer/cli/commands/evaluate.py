@@ -1,10 +1,13 @@
 """`mercer evaluate`: how well a saved model does on rows whose labels are known."""
 
 from dataclasses import replace
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode
-from mercer.cli.terminal.options import AsJson, DataOptions, ModelFile, ReadOptions, Report, Source
+from mercer.cli.terminal.options import DATA, AsJson, DataOptions, ModelFile, ReadOptions, Report, Source
 
 
 def evaluate(
@@ -12,27 +15,33 @@ def evaluate(
     data: Source,
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    skip_unlabelled: Annotated[
+        bool, Parameter(group=DATA, negative="", help="Leave out rows whose target has no value.")
+    ] = False,
     report: Report = None,
     as_json: AsJson = False,
     limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Score a saved model on a file with labels; the target is the model's own unless --target names another."""
     from mercer.cli.terminal.asked import note_unseen, read_for_model
+    from mercer.cli.terminal.checks import check_output
     from mercer.cli.terminal.output import write_json, write_line
     from mercer.cli.terminal.record_table import show_record
     from mercer.report.html_page import write_page
     from mercer.workflow.models import evaluate as scored
     from mercer.workflow.models import load_model
 
-    fitted, said = load_model(model)
+    check_output(None, report)
+    fitted, said = load_model(model, data)
     target = reading.target or said.get("metadata", {}).get("target")
-    found = read_for_model(data, replace(reading, target=target), limits, fitted)
+    asked = replace(reading, target=target)
+    found, whole = read_for_model(data, asked, limits, fitted, skip_unlabelled=skip_unlabelled)
     if found.target is None:
         raise (ParameterError if found.kind == "table" else DataError)(
             f"{found.name}: there are no labels to compare with; --target names their column"
         )
     note_unseen(fitted, found)
-    record, shown = scored(fitted, found, str(model))
+    record, shown = scored(fitted, found, str(model), whole)
     if report is not None:
         record.files["report"] = str(report)
         write_page(report, record, shown)

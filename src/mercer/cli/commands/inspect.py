@@ -23,11 +23,11 @@ def inspect(
     from mercer.cli.terminal.output import write_json
     from mercer.workflow.models import describe_file, load_model
 
-    fitted, said = load_model(model)
+    fitted, said = load_model(model, data)
     if data is not None:
         if reading.target is not None:
             raise ParameterError("inspect needs no --target")
-        return _explained(fitted, read_for_model(data, reading, limits, fitted), row, as_json)
+        return _explained(fitted, read_for_model(data, reading, limits, fitted)[0], row, as_json)
     found = describe_file(fitted, said)
     if as_json:
         write_json(found)
@@ -38,15 +38,12 @@ def inspect(
 
 def _show(name: str, found: dict[str, Any]) -> None:
     """People's words; they are what was asked for, so they go to standard output."""
-    from rich.console import Console
-    from rich.text import Text
-
+    from mercer.cli.terminal.output import say_rows
     from mercer.cli.terminal.record_table import certificate_rows
 
-    out = Console(highlight=False)
     metadata = found["file"]["metadata"] or {}
     rows: list[tuple[str, Any]] = [("machine", " > ".join([*found["steps"], found["estimator"]]))]
-    rows += [("kernel", found["kernel"])] if found["kernel"] else []
+    rows += [("kernel", found["kernel_in_short"])] if found["kernel"] else []
     rows.append(("parameters", ", ".join(f"{key} = {value}" for key, value in found["parameters"].items())))
     rows += [("classes", ", ".join(map(str, found["classes"][:20])))] if found["classes"] else []
     rows += [("columns", ", ".join(found["columns"][:20]))] if found["columns"] else []
@@ -54,10 +51,7 @@ def _show(name: str, found: dict[str, Any]) -> None:
     rows += certificate_rows(found)
     rows += [(key, str(metadata[key])) for key in ("task", "target", "source") if metadata.get(key)]
     rows.append(("written", f"{found['file']['created']} by Mercer {found['file']['mercer']}"))
-    out.print(Text(name, style="bold"), soft_wrap=True)
-    for key, value in rows:
-        line = Text(f"  {key:<18}", style="dim")
-        out.print(line.append(value if isinstance(value, Text) else Text(str(value))), soft_wrap=True)
+    say_rows(name, rows, to_stdout=True)
 
 
 def _explained(model: Any, found: Any, row: int, as_json: bool) -> ExitCode:

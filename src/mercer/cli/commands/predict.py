@@ -3,12 +3,13 @@
 import csv
 import io
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from mercer._errors import ParameterError
+from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode
 from mercer.cli.terminal.options import OUTPUT, AsJson, DataOptions, ModelFile, ReadOptions, Source
 
@@ -16,37 +17,67 @@ from mercer.cli.terminal.options import OUTPUT, AsJson, DataOptions, ModelFile, 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
+class _Asked(NamedTuple):
+    """What is printed beside the predictions."""
+
+    proba: bool
+    scores: bool
+    interval: float | None
+
+
 def predict(
     model: ModelFile,
     data: Source,
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    keep: Annotated[
+        tuple[str, ...], Parameter(negative="", help="A column to copy beside the predictions, such as an id: a,b.")
+    ] = (),
+    proba: Annotated[bool, Parameter(negative="", help="Also print probabilities, one column a class.")] = False,
     scores: Annotated[bool, Parameter(negative="", help="Also print decision values, one column a class.")] = False,
-    output: Annotated[Path | None, Parameter(group=OUTPUT, help="A CSV file instead of standard output.")] = None,
+    interval: Annotated[
+        float | None,
+        Parameter(help="Also print bounds, or a set of classes, that hold the truth so often: 0.9 is 90 %."),
+    ] = None,
+    output: Annotated[
+        Path | None, Parameter(alias="-o", group=OUTPUT, help="A CSV file instead of standard output.")
+    ] = None,
     as_json: AsJson = False,
     limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Predict the rows of a file with a saved model: CSV on standard output, one line a row.
 
-    Labels that a spreadsheet would take for formulas, such as "=1+1", get an apostrophe in front; --json has them as
+    Texts that a spreadsheet would take for formulas, such as "=1+1", get an apostrophe in front; --json has them as
     they are.
     """
-    from mercer.cli.terminal.asked import blocks_of, note_unseen, read_for_model
+    from mercer.cli.terminal.asked import note_unseen, read_for_model
+    from mercer.cli.terminal.checks import check_output
     from mercer.cli.terminal.output import replaced, write_json
-    from mercer.report.record import finite
+    from mercer.report.finite import finite
+    from mercer.workflow.columns import kept_beside
     from mercer.workflow.large import why_out_of_core
     from mercer.workflow.models import load_model
 
-    fitted, _ = load_model(model)
+    check_output(None, output)
+    if interval is not None and not 0 < interval < 1:
+        raise ParameterError(f"--interval must be above 0 and below 1, such as 0.9, got {interval:g}")
     if reading.target is not None:
         raise ParameterError("predict needs no --target; `mercer evaluate` compares with one")
-    if why_out_of_core(str(data), limits.memory_limit, reading.format) is not None:
-        return _by_blocks(fitted, blocks_of(data, reading, None), scores, output, as_json)
-    found = read_for_model(data, reading, limits, fitted)
+    fitted, _ = load_model(model, data)
+    asked = _Asked(proba, scores, interval)
+    _require_able(fitted, asked)
+    why = why_out_of_core(str(data), limits.memory_limit, reading.format)
+    if why is not None:
+        from mercer.cli.terminal.blocks import blocks_of
+
+        if keep:
+            raise ParameterError(f"--keep is for data that are read at once, and {data} is {why}")
+        return _by_blocks(fitted, blocks_of(data, reading, None), asked, output, as_json)
+    found, whole = read_for_model(data, reading, limits, fitted)
     note_unseen(fitted, found)
-    columns = _columns(fitted, found.data, scores)
+    columns = _beside(kept_beside(whole, keep), _columns(fitted, found.data, asked))
     if as_json:
-        write_json(finite({name: values.tolist() for name, values in columns.items()}))
+        write_json(finite({name: list(values) for name, values in columns.items()}))
     elif output is None:
         _write(sys.stdout, columns)
     else:
@@ -55,18 +86,38 @@ def predict(
     return ExitCode.DONE
 
 
-def _by_blocks(model: Any, blocks: Any, scores: bool, output: Path | None, as_json: bool) -> ExitCode:
+def _require_able(model: Any, asked: _Asked) -> None:
+    """What was asked for must be something that the model can say, before anything is read."""
+    for option, is_asked in (("--scores", asked.scores), ("--proba", asked.proba)):
+        if is_asked and not hasattr(model, "decision_function"):
+            raise ParameterError(f"{option} needs a classifier; this model predicts quantities")
+    if asked.proba and not hasattr(model, "predict_proba"):
+        raise ParameterError("--proba needs a model that has learnt probabilities: train it with --proba, too")
+    if asked.interval is not None:
+        from mercer.workflow.models import require_conforming
+
+        require_conforming(model)
+
+
+def _beside(kept: Mapping[str, Sequence[Any]], said: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    twice = next((name for name in kept if name in said), None)
+    if twice is not None:
+        raise DataError(f"--keep names {twice!r}, which is what a column of the answer is called; rename it")
+    return {**kept, **said}
+
+
+def _by_blocks(model: Any, blocks: Any, asked: _Asked, output: Path | None, as_json: bool) -> ExitCode:
     """The same for data that are read block by block: each is written before the next is read."""
     from mercer.cli.terminal.output import write_json
     from mercer.io.replace_file import replace_file
-    from mercer.report.record import finite
+    from mercer.report.finite import finite
     from mercer.workflow.out_of_core import for_model
 
     chosen = for_model(model, blocks)
-    parts = (_columns(model, chosen.block(i).rows, scores) for i in range(len(chosen)))
+    parts = (_columns(model, chosen.block(i).rows, asked) for i in range(len(chosen)))
     if as_json:
         found = list(parts)
-        write_json(finite({name: [each for part in found for each in part[name].tolist()] for name in found[0]}))
+        write_json(finite({name: [each for part in found for each in part[name]] for name in found[0]}))
     elif output is None:
         for i, columns in enumerate(parts):
             _write(sys.stdout, columns, with_names=i == 0)
@@ -76,17 +127,22 @@ def _by_blocks(model: Any, blocks: Any, scores: bool, output: Path | None, as_js
     return ExitCode.DONE
 
 
-def _as_bytes(columns: dict[str, Any], with_names: bool) -> bytes:
+def _as_bytes(columns: dict[str, Sequence[Any]], with_names: bool) -> bytes:
     text = io.StringIO(newline="")
     _write(text, columns, with_names)
     return text.getvalue().encode()
 
 
-def _columns(model: Any, X: Any, scores: bool) -> dict[str, Any]:
+def _columns(model: Any, X: Any, asked: _Asked) -> dict[str, Sequence[Any]]:
     columns = {"prediction": model.predict(X)}
-    if scores:
-        if not hasattr(model, "decision_function"):
-            raise ParameterError("--scores needs a classifier; this model predicts quantities")
+    if asked.interval is not None:
+        from mercer.workflow.models import conforming_columns
+
+        columns |= conforming_columns(model, X, asked.interval)
+    if asked.proba:
+        said = model.predict_proba(X)
+        columns |= {f"probability {name}": said[:, k] for k, name in enumerate(model.classes_)}
+    if asked.scores:
         values = model.decision_function(X)
         names = [model.classes_[1]] if values.ndim == 1 else model.classes_
         table = values.reshape(len(values), -1)
@@ -94,18 +150,21 @@ def _columns(model: Any, X: Any, scores: bool) -> dict[str, Any]:
             columns |= {f"score {name}": table[:, k] for k, name in enumerate(names)}
         else:
             columns |= {f"score {k}": table[:, k] for k in range(table.shape[1])}
-    return columns
+    return {name: values.tolist() for name, values in columns.items()}
 
 
-def _write(file: Any, columns: dict[str, Any], with_names: bool = True) -> None:
+def _write(file: Any, columns: dict[str, Sequence[Any]], with_names: bool = True) -> None:
     writer = csv.writer(file, lineterminator="\n")
     if with_names:
-        writer.writerow(columns)
-    writer.writerows(zip(*(map(_harmless, values.tolist()) for values in columns.values()), strict=True))
+        writer.writerow(map(_harmless, columns))
+    writer.writerows(zip(*(map(_harmless, values) for values in columns.values()), strict=True))
 
 
 def _harmless(value: Any) -> Any:
-    """A label that a spreadsheet would take for a formula gets an apostrophe, which makes it a text there."""
+    """A text that a spreadsheet would take for a formula gets an apostrophe, which makes it a text there; of several
+    labels, one text is made."""
+    if isinstance(value, list):
+        return _harmless("|".join(map(str, value)))
     if not isinstance(value, str) or not value.startswith(_FORMULA):
         return value
     try:

@@ -5,34 +5,34 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from mercer.cli.terminal.exit_codes import ExitCode, quietly
-from mercer.cli.terminal.options import AsJson, DataOptions, FitOptions, MachineOptions, Source
+from mercer.cli.terminal.options import AsJson, FitOptions, LearningOptions, MachineOptions, Source
 
 
 def preflight(
     data: Source,
     *,
-    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
     seconds: Annotated[float, Parameter(help="Time to spend on measuring, about.")] = 1.5,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
     """Look at a file and predict time and memory of a fit; say what to mind before it."""
-    from mercer.cli.terminal.asked import assembled, read_labelled
-    from mercer.cli.terminal.output import say, write_json, write_line
-    from mercer.report.record import finite
+    from mercer.cli.terminal.asked import read_and_assemble
+    from mercer.cli.terminal.checks import check_limits, check_machine
+    from mercer.cli.terminal.output import write_json, write_line
+    from mercer.report.finite import finite
     from mercer.selection.preflight.preflight import preflight as look
     from mercer.workflow.run import machine_and_rows
 
-    found = read_labelled(data, reading, fit)
-    assembly = assembled(found, machine, fit)
+    check_machine(machine)
+    check_limits(fit)
+    _, assembly, _ = read_and_assemble(data, reading, machine, fit, as_json)
     estimator, X = machine_and_rows(assembly.estimator, assembly.X)
     with quietly():
         seen = look(estimator, X, assembly.y, seconds=seconds)
     if as_json:
         write_json(finite(seen.as_dict()))
         return ExitCode.DONE
-    for note in assembly.notes:
-        say(note)
     write_line(seen)
     return ExitCode.DONE

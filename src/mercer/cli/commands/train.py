@@ -8,12 +8,12 @@ from cyclopts import Parameter
 from mercer._errors import ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode, exit_code, quietly
 from mercer.cli.terminal.options import (
-    OUTPUT,
     AsJson,
     ClusterOptions,
-    DataOptions,
     FitOptions,
+    LearningOptions,
     MachineOptions,
+    Output,
     Report,
     Source,
 )
@@ -24,50 +24,48 @@ HOLDOUT = 0.2
 def train(
     data: Source,
     *,
-    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
     holdout: Annotated[
         float | None, Parameter(help=f"Share of the rows to score on, not learnt from; {HOLDOUT} unless --cv is given.")
     ] = None,
     cv: Annotated[int | None, Parameter(help="Score by so many folds, and learn from all rows.")] = None,
-    output: Annotated[
-        Path | None, Parameter(group=OUTPUT, help="The model's file; named after the data unless given.")
-    ] = None,
+    output: Output = None,
     report: Report = None,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
     elsewhere: ClusterOptions = ClusterOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Train a support vector machine on a file, score it, and save it."""
+    """Train a support vector machine on a file, score it, and save it; what was understood of it is said first."""
     # Here, and not above: a mistyped command must not wait for NumPy and Numba.
-    from mercer.cli.terminal.asked import blocks_run, read_and_assemble
+    from mercer.cli.terminal.asked import read_and_assemble
+    from mercer.cli.terminal.checks import check_limits, check_machine, check_output, check_scoring
     from mercer.cli.terminal.cluster import on_cluster
     from mercer.workflow.large import why_out_of_core
-    from mercer.workflow.run import Run
 
-    if holdout is not None and cv is not None:
-        raise ParameterError("give --holdout or --cv, not both")
+    check_scoring(holdout, cv)
+    check_machine(machine)
+    check_limits(fit)
+    output = output or model_path(str(data))
+    check_output(output, report)
     share = 0.0 if cv is not None else HOLDOUT if holdout is None else holdout
-    require_share(share)
     why = why_out_of_core(str(data), fit.memory_limit, reading.format)
     if why is not None:
         if cv is not None:
             raise ParameterError(f"--cv is for data that are read at once, and {data} is {why}; --holdout scores it")
+        from mercer.cli.terminal.blocks import blocks_run
+
         by_blocks = blocks_run(data, reading, machine, fit, share, why)
         with on_cluster(elsewhere):
-            return fit_and_finish(by_blocks, output or model_path(str(data)), None, report, as_json)
-    found, assembly, seconds = read_and_assemble(data, reading, machine, fit)
-    if cv is not None and not 2 <= cv <= len(assembly.y):
+            return fit_and_finish(by_blocks, output, None, report, as_json)
+    found, assembly, seconds = read_and_assemble(data, reading, machine, fit, as_json)
+    if cv is not None and cv > len(assembly.y):
         raise ParameterError(f"--cv must be from 2 to the number of rows, {len(assembly.y)}, got {cv}")
+    from mercer.workflow.run import Run
+
     run = Run(found, assembly, holdout=share, seed=fit.seed, seconds=seconds)
     with on_cluster(elsewhere):
-        return fit_and_finish(run, output or model_path(str(data)), cv, report, as_json)
-
-
-def require_share(holdout: float) -> None:
-    """Whether a share of the rows can be held out."""
-    if not 0 <= holdout < 1:
-        raise ParameterError(f"--holdout must be at least 0 and below 1, got {holdout:g}")
+        return fit_and_finish(run, output, cv, report, as_json)
 
 
 def model_path(source: str) -> Path:
@@ -80,7 +78,7 @@ def model_path(source: str) -> Path:
 def fit_and_finish(run: Any, output: Path, cv: int | None, report: Path | None, as_json: bool) -> ExitCode:
     """Fit, save, score and report. What has been fitted is saved; Ctrl-C after that loses only the rest."""
     from mercer.cli.terminal.output import say, write_json, write_line
-    from mercer.cli.terminal.progress import shown_progress
+    from mercer.cli.terminal.progress import Folds, shown_progress
     from mercer.cli.terminal.record_table import show_record
     from mercer.solvers.limits import holding_interrupts
 
@@ -90,7 +88,8 @@ def fit_and_finish(run: Any, output: Path, cv: int | None, report: Path | None, 
                 run.fit(shown_progress)
                 run.save(output)
             code = exit_code(run.status)
-            run.score(cv if code != ExitCode.INTERRUPTED else None)
+            folds = cv if code != ExitCode.INTERRUPTED else None
+            run.score(folds, None if folds is None else Folds(folds))
         if report is not None:
             run.write_report(report)
     except KeyboardInterrupt:
@@ -101,7 +100,7 @@ def fit_and_finish(run: Any, output: Path, cv: int | None, report: Path | None, 
     if as_json:
         write_json(run.record.as_dict())
     else:
-        show_record(run.record)
+        show_record(run.record, told=run.said)
         for path in run.record.files.values():
             write_line(path)
     return code

@@ -1,27 +1,28 @@
 """`mercer tune`: choose C, gamma and kernel by cross-validation, and save the best model."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from mercer.cli.terminal.exit_codes import ExitCode
 from mercer.cli.terminal.options import (
+    LIMITS,
     MACHINE,
-    OUTPUT,
     AsJson,
+    ClassWeight,
     ClusterOptions,
-    DataOptions,
     FitOptions,
+    LearningOptions,
     MachineOptions,
+    Output,
+    Proba,
     Report,
     Source,
 )
 
 HOLDOUT = 0.2
-# A factor of four apart, as `SVCCV` has them.
-VALUES_OF_C = (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0, 128.0, 512.0)
+Score = Literal["accuracy", "balanced", "auc", "log_loss", "f1", "r2", "mae"]
 
 
 @Parameter(name="*", group=MACHINE)
@@ -29,47 +30,83 @@ VALUES_OF_C = (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0, 128.0, 512.0)
 class TriedOptions:
     """Which machines are tried."""
 
-    kernel: Annotated[tuple[str, ...], Parameter(negative="", help="A kernel to try; may be repeated.")] = ()
-    C: Annotated[tuple[float, ...], Parameter(name="--C", negative="", help="A value to try.")] = ()
-    gammas: Annotated[int, Parameter(help="Values of gamma to try, around the usual one.")] = 6
+    kernel: Annotated[
+        tuple[str, ...],
+        Parameter(
+            alias="-k", negative="", help="A kernel to try; may be repeated. Without any, kernels of several families."
+        ),
+    ] = ()
+    C: Annotated[
+        tuple[float, ...], Parameter(name="--C", negative="", help="A value to try, and no others; may be repeated.")
+    ] = ()
+    gammas: Annotated[int, Parameter(help="Values of gamma to begin with, for kernels that are named.")] = 6
     task: Annotated[Literal["classification", "regression"] | None, Parameter(help="By the target unless given.")] = (
         None
     )
     scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
+    class_weight: ClassWeight = None
+    proba: Proba = False
 
 
 def tune(
     data: Source,
     *,
-    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     tried: TriedOptions = TriedOptions(),  # noqa: B008 - frozen
     cv: Annotated[int, Parameter(help="Folds.")] = 5,
-    halving: Annotated[
-        bool, Parameter(negative="", help="Try all on few rows, and the best of them on more and more.")
-    ] = False,
-    holdout: Annotated[float, Parameter(help="Share of the rows that the search never sees, for the score.")] = HOLDOUT,
-    output: Annotated[
-        Path | None, Parameter(group=OUTPUT, help="The model's file; named after the data unless given.")
+    score: Annotated[
+        Score | None, Parameter(help="What is to be best; accuracy or r2 unless given. auc: the area under the curve.")
     ] = None,
+    time: Annotated[
+        float | None,
+        Parameter(group=LIMITS, help="Seconds for the search and the last fit; about ten fits unless given."),
+    ] = None,
+    holdout: Annotated[float, Parameter(help="Share of the rows that the search never sees, for the score.")] = HOLDOUT,
+    output: Output = None,
     report: Report = None,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
     elsewhere: ClusterOptions = ClusterOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Choose C, gamma and kernel by cross-validation; score the best on rows held out, and save it."""
-    from mercer.cli.commands.train import fit_and_finish, model_path, require_share
+    """Choose kernel, its width and C by cross-validation; score the best on rows held out, and save it."""
+    from mercer.cli.commands.train import fit_and_finish, model_path
     from mercer.cli.terminal.asked import assembled, read_and_assemble
+    from mercer.cli.terminal.checks import check_kernel, check_limits, check_machine, check_output, check_scoring
     from mercer.cli.terminal.cluster import on_cluster
     from mercer.report.model_words import machine_of
-    from mercer.workflow.tune import Grid, Tuning
+    from mercer.workflow.tune import Tuning, Wanted, require_score
 
-    require_share(holdout)
-    machine = MachineOptions(kernel=tried.kernel[0] if tried.kernel else None, task=tried.task, scale=tried.scale)
-    found, assembly, seconds = read_and_assemble(data, reading, machine, fit)
+    check_scoring(holdout, None)
+    check_scoring(None, cv)
+    machine = MachineOptions(
+        kernel=tried.kernel[0] if tried.kernel else None, task=tried.task, scale=tried.scale,
+        class_weight=tried.class_weight, proba=tried.proba,
+    )  # fmt: skip
+    check_machine(machine)
+    for kernel in tried.kernel:
+        check_kernel(kernel)
+    fit = _with_time(fit, time)
+    check_limits(fit)
+    require_score(score, tried.task)
+    output = output or model_path(str(data))
+    check_output(output, report)
+    found, assembly, seconds = read_and_assemble(data, reading, machine, fit, as_json)
     # The kernels that were named beside the first, as the data need them.
-    others = [assembled(found, replace(machine, kernel=text), fit).estimator for text in tried.kernel[1:]]
+    learnt = replace(found, data=assembly.X)  # without the columns that are left out
+    others = [assembled(learnt, replace(machine, kernel=text), fit).estimator for text in tried.kernel[1:]]
     kernels = [machine_of(other).kernel for other in others]
-    grid = Grid(tried.C or VALUES_OF_C, tried.gammas, cv, kernels, "halving" if halving else "all")
-    run = Tuning(found, assembly, grid, holdout=holdout, seed=fit.seed, seconds=seconds)
+    wanted = Wanted(cv, score, bool(tried.kernel), kernels, tried.C, tried.gammas)
+    run = Tuning(found, assembly, wanted, holdout=holdout, seed=fit.seed, seconds=seconds)
     with on_cluster(elsewhere):
-        return fit_and_finish(run, output or model_path(str(data)), None, report, as_json)
+        return fit_and_finish(run, output, None, report, as_json)
+
+
+def _with_time(fit: FitOptions, seconds: float | None) -> FitOptions:
+    """The limits, where --time is a shorter word for --time-limit."""
+    from mercer._errors import ParameterError
+
+    if seconds is None:
+        return fit
+    if fit.time_limit is not None:
+        raise ParameterError("give --time or --time-limit, which are the same here, not both")
+    return replace(fit, time_limit=seconds)

@@ -1,64 +1,71 @@
-"""The demo's report, one column a data set, drawn with rich on standard error."""
+"""The demo's report: for each data set what was learnt, how well, how sure and with which proof, on two screens."""
 
-from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from mercer import __version__
 from mercer.cli.terminal.output import console as usual_console
+from mercer.cli.terminal.output import print_row, print_text
 from mercer.cli.terminal.record_table import GOOD, POOR
 
 
-def _status(record: Any) -> Text:
-    status = record.model["status"]
-    return Text(status, style=GOOD if status == "OPTIMAL" else POOR)
+def show_report(records: dict[str, Any], about: dict[str, str], folder: Path, out: Console | None = None) -> None:
+    """Print a paragraph for each fit, with what its data are, and where to look next."""
+    out = out or usual_console()
+    print_text(out, Text.assemble((f"\nMercer {__version__}", "bold"), "  each answer with its proof"))
+    for name, record in records.items():
+        print_text(out, Text.assemble((f"\n{name}", "bold"), f"  {about[name]}"))
+        for label, words in _rows(record):
+            print_row(out, label, words)
+    print_text(
+        out,
+        Text(
+            "\nThe best possible value lies between dual and primal: both are recomputed from data and coefficients, "
+            "and the gap is what may be left between them, relative to the primal.",
+            style="dim",
+        ),
+    )
+    _show_next(out, folder)
 
 
-def _accuracy(record: Any) -> Text:
-    scores = record.scores
-    return Text(f"{scores['accuracy']:.1%}  ({scores['correct']} of {scores['rows']})", style="bold")
+def _rows(record: Any) -> list[tuple[str, Any]]:
+    model, data, scores = record.model, record.data, record.scores
+    status = model["status"]
+    found = model["certificate"]
+    proof = Text(status, style=GOOD if status == "OPTIMAL" else POOR)
+    proof.append(f"  primal {found['primal']:.4f}, dual {found['dual']:.4f}, gap {found['relative_gap']:.0e}")
+    well = Text(f"{scores['accuracy']:.1%}", style="bold").append(
+        f" right of {scores['rows']} rows held out; always saying {scores['most_frequent']}: {scores['baseline']:.1%}"
+    )
+    low, high = scores["interval"]
+    learnt = f"{len(data['classes'])} classes from {data['learnt_from']:,} rows in {record.seconds['fit']:.2f} s"
+    learnt += f", {model['n_support']} support vectors"
+    return [
+        ("learnt", learnt),
+        ("kernel", model["kernel_in_short"]),
+        ("accuracy", well),
+        ("how sure", f"{low:.1%} to {high:.1%} (95 % interval){_bound(record)}"),
+        ("proof", proof),
+    ]
 
 
 def _bound(record: Any) -> str:
     said = [one for one in record.bounds if one["applies"] and one["value"] < 1]
     best = min(said, key=lambda one: one["value"], default=None)
-    return "-" if best is None else f"error at most {best['value']:.1%}, {best['key'].replace('_', '-')}"
+    return "" if best is None else f"; leave-one-out at least {1 - best['value']:.0%}"
 
 
-ROWS: Sequence[tuple[str, Callable[[Any], str | Text]]] = (
-    ("kernel", lambda record: record.model["kernel"]),
-    ("learnt from", lambda record: f"{record.data['learnt_from']} rows, {len(record.data['classes'])} classes"),
-    ("accuracy, held out", _accuracy),
-    ("support vectors", lambda r: f"{r.model['n_support']}  ({r.model['n_support'] / r.data['learnt_from']:.0%})"),
-    ("", lambda _: ""),
-    ("certificate", lambda record: f"{record.model['certificate']['problems']} two-class problems"),
-    ("  primal", lambda record: f"{record.model['certificate']['primal']:.6f}"),
-    ("  dual", lambda record: f"{record.model['certificate']['dual']:.6f}"),
-    ("  worst relative gap", lambda record: f"{record.model['certificate']['relative_gap']:.1e}"),
-    ("status", _status),
-    ("leave-one-out bound", _bound),
-    ("", lambda _: ""),
-    ("time to fit", lambda record: f"{record.seconds['fit']:.2f} s, with set-up"),
-)
-
-
-def show_report(records: dict[str, Any], console: Console | None = None) -> None:
-    """Print one column for each fit."""
-    console = console or usual_console()
-    title = Text.assemble(("Mercer ", "bold"), (__version__, "bold"), "  each answer with its proof")
-    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    table.add_column("", style="dim", no_wrap=True)
-    for name in records:
-        table.add_column(name, header_style="bold", overflow="fold")
-    for label, describe in ROWS:
-        table.add_row(label, *(describe(record) for record in records.values()))
-    console.print(table)
-    console.print(
-        "The gap bounds how far the answer is from the best possible one: "
-        "dual <= optimum <= primal, recomputed from data and coefficients alone.\n",
-        style="dim",
+def _show_next(out: Console, folder: Path) -> None:
+    rows = (
+        ("in a browser", folder / "index.html"),
+        ("why one row", f"mercer inspect {folder}/ferries.mercer {folder}/data/ferries.csv --row 3"),
+        ("a file like it", f"mercer describe {folder}/data/ferries.csv --target late"),
+        ("by hand", "mercer studio"),
     )
+    print_text(out, Text("\nWhere to look", style="bold"))
+    for label, words in rows:
+        print_row(out, label, words)
+    out.print()

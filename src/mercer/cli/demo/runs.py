@@ -8,17 +8,17 @@ from typing import Any
 from mercer.cli.demo.data import write_all
 from mercer.cli.terminal.asked import read_and_assemble
 from mercer.cli.terminal.exit_codes import quietly
-from mercer.cli.terminal.options import DataOptions, FitOptions, MachineOptions
+from mercer.cli.terminal.options import FitOptions, LearningOptions, MachineOptions
 from mercer.cli.terminal.output import replaced, say
 from mercer.cli.terminal.progress import shown_progress
 from mercer.report.html_page import styled
 from mercer.workflow.run import Run
 
 HOLDOUT = 0.25
-RUNS: dict[str, tuple[DataOptions, MachineOptions, str]] = {
-    "digits": (DataOptions(target="digit"), MachineOptions(C=10.0), "handwritten digits, rows of numbers"),
-    "texts": (DataOptions(), MachineOptions(C=10.0), "notes of three people, compared word by word"),
-    "ferries": (DataOptions(target="late"), MachineOptions(C=3.0), "a table of dates, numbers, names and remarks"),
+RUNS: dict[str, tuple[LearningOptions, MachineOptions, str]] = {
+    "digits": (LearningOptions(target="digit"), MachineOptions(C=10.0), "handwritten digits, rows of numbers"),
+    "texts": (LearningOptions(), MachineOptions(C=10.0), "notes of three people, compared word by word"),
+    "ferries": (LearningOptions(target="late"), MachineOptions(C=3.0), "a table of dates, numbers, names and remarks"),
 }
 
 
@@ -28,7 +28,7 @@ def run_all(folder: Path) -> dict[str, Any]:
     records = {}
     for name, (reading, machine, words) in RUNS.items():
         say(f"{name}: {words}")
-        data, assembly, seconds = read_and_assemble(sources[name], reading, machine, FitOptions())
+        data, assembly, seconds = read_and_assemble(sources[name], reading, machine, FitOptions(), is_quiet=True)
         run = Run(data, assembly, holdout=HOLDOUT, seconds=seconds)
         with quietly():
             run.fit(shown_progress)

@@ -1,101 +1,122 @@
-"""What the options ask of the workflow."""
+"""What the options ask of the workflow.
 
-from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+What computes is imported after the data were read and shown: a person sees what was understood while it loads.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 from mercer._errors import DataError, ParameterError
-from mercer.cli.terminal.options import DataOptions, FitOptions, MachineOptions, ReadOptions
+from mercer.cli.terminal.options import DataOptions, FitOptions, LearningOptions, MachineOptions, ReadOptions, Where
 from mercer.cli.terminal.output import say
+from mercer.cli.terminal.table_words import show_data
+from mercer.io.column_notes import AmbiguousNumbersWarning
 from mercer.io.csv.lines import MISSING
-from mercer.io.dataset import Dataset, read_table
-from mercer.workflow import read as workflow
-from mercer.workflow.assemble import Assembly, assemble
-from mercer.workflow.models import unseen_labels
-from mercer.workflow.run import timed
+from mercer.io.dataset import Dataset
+from mercer.workflow import read
+from mercer.workflow.clock import timed
+from mercer.workflow.columns import Seen, Wanted, choose, sentences
+from mercer.workflow.describe import describe_data
+from mercer.workflow.model_marks import is_model_file
+from mercer.workflow.target import require_learnable
 
 if TYPE_CHECKING:
-    from mercer.io.blocks.blocks import Blocks
-    from mercer.workflow.out_of_core import BlocksRun
+    from mercer.workflow.assemble import Assembly
 
 
-def read_labelled(source: Path, options: DataOptions, limits: FitOptions) -> Dataset:
-    """Data with something to learn from."""
-    found: Dataset = read_table(str(source), **_reading(options, limits))
+def read_and_look(
+    source: Where, options: LearningOptions, limits: FitOptions | ReadOptions
+) -> tuple[Dataset, Dataset, list[Seen]]:
+    """(data as they were read, with the columns to learn from, what was seen of all of them)."""
+    if is_model_file(source):
+        raise DataError(
+            f"{source} is a model, not data: `mercer predict {source} FILE` has it predict the rows of a file"
+        )
+    with _said_later():
+        found = read.read_labelled(str(source), skip_unlabelled=options.skip_unlabelled, **_reading(options, limits))
+    return found, *choose(found, Wanted(options.columns, options.drop, options.keep))
+
+
+def read_labelled(source: Where, options: LearningOptions, limits: FitOptions) -> tuple[Dataset, Dataset, list[Seen]]:
+    """The same, with something to learn from."""
+    whole, found, seen = read_and_look(source, options, limits)
     if found.target is None and found.kind == "table":
         raise ParameterError(
             f"--target must name the column to predict; {found.name} has "
-            f"{', '.join(map(repr, cast(list[str], found.columns)[:20]))}"
+            f"{', '.join(repr(one.name) for one in seen[:20])}"
         )
     if found.target is None:
         remedy = "; put each class into a folder of its own" if found.kind == "texts" else ""
         raise DataError(f"{found.name}: the {found.kind} have no labels{remedy}")
+    return whole, found, seen
+
+
+def read_for_model(
+    source: Where, options: DataOptions, limits: ReadOptions, model: Any, **others: Any
+) -> tuple[Dataset, Dataset]:
+    """(data with the columns that a model was fitted to, with all columns)."""
+    with _said_later():
+        found = read.read_for_model(str(source), model, **_reading(options, limits), **others)
+    for note in found[0].notes:
+        if note.kind == "ambiguous":
+            say(str(note), "yellow")
     return found
 
 
-def read_for_model(source: Path, options: DataOptions, limits: ReadOptions, model: Any) -> Dataset:
-    """Data with the columns that a model was fitted to."""
-    return workflow.read_for_model(str(source), model, **_reading(options, limits))
+@contextmanager
+def _said_later() -> Iterator[None]:
+    """What a reader warns of stands in the notes of the data, too; on a terminal it is said in words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AmbiguousNumbersWarning)
+        yield
 
 
 def note_unseen(model: Any, data: Dataset) -> None:
     """Point out labels that are new to a model."""
+    from mercer.workflow.models import unseen_labels
+
     for words in unseen_labels(model, data):
         say(words, "yellow")
 
 
 def _reading(options: DataOptions, limits: FitOptions | ReadOptions) -> dict[str, Any]:
+    """What `read_table` is told."""
+    of_files = {field.name: getattr(options, field.name) for field in fields(DataOptions)}
     bounds = {"time_limit": limits.time_limit, "memory_limit": limits.memory_limit}
-    return {**asdict(options), "missing": (*MISSING, *options.missing), **bounds}
+    return {**of_files, "missing": (*MISSING, *options.missing), **bounds}
 
 
-def assembled(data: Dataset, machine: MachineOptions, fit: FitOptions) -> Assembly:
+def assembled(data: Dataset, machine: MachineOptions, fit: FitOptions) -> "Assembly":
     """The machine that the options ask for, as the data need it."""
+    from mercer.workflow.assemble import assemble
+
     limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
-    return assemble(data, machine.kernel, task=machine.task, C=machine.C, scale=machine.scale, **limits)
-
-
-def blocks_of(source: Path, options: DataOptions, target: str | None) -> "Blocks":
-    """Data that are read block by block."""
-    from mercer.io.blocks.blocks import Blocks
-
-    return Blocks(
-        source,
-        target=target,
-        text=options.text,
-        header=options.header,
-        missing=(*MISSING, *options.missing),
-    )
-
-
-def blocks_run(
-    source: Path, options: DataOptions, machine: MachineOptions, fit: FitOptions, holdout: float, why: str
-) -> "BlocksRun":
-    """A run over blocks; said on the terminal, with the reason."""
-    from mercer.workflow.out_of_core import BlocksRun
-
-    if machine.kernel not in (None, "linear"):
-        raise ParameterError(
-            f"--kernel must be linear, or left out, got {machine.kernel!r}: {source} is {why}, and what is read block "
-            "by block is learnt by a plane; other kernels need all rows at once"
-        )
-    blocks = blocks_of(source, options, options.target)
-    if not blocks.has_targets:
-        names = ", ".join(map(repr, (blocks.names or [])[:20]))
-        raise ParameterError(f"--target must name the column to predict; {source} has {names}")
-    say(f"{source} is {why}: learning out of core from {blocks.n_rows:,} rows, block by block ({len(blocks)})")
-    asked = {
-        "C": machine.C, "task": machine.task, "scale": machine.scale, "n_jobs": fit.n_jobs,
-        "time_limit": fit.time_limit, "memory_limit": fit.memory_limit,
-    }  # fmt: skip
-    return BlocksRun(blocks, str(source), asked, holdout=holdout, seed=fit.seed)
+    for_classes = {"class_weight": machine.class_weight, "probability": machine.proba}
+    asked = {name: value for name, value in for_classes.items() if value}
+    found = assemble(data, machine.kernel, task=machine.task, C=machine.C or "auto", scale=machine.scale, **limits)
+    if asked and found.task == "regression":
+        raise ParameterError("--class-weight and --proba are for classes, and the target holds quantities")
+    estimator = found.estimator
+    (estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator).set_params(**asked)
+    return found
 
 
 def read_and_assemble(
-    source: Path, options: DataOptions, machine: MachineOptions, fit: FitOptions
-) -> tuple[Dataset, Assembly, dict[str, float]]:
-    """(data, machine for them, seconds that reading took)."""
+    source: Where, options: LearningOptions, machine: MachineOptions, fit: FitOptions, is_quiet: bool = False
+) -> tuple[Dataset, "Assembly", dict[str, float]]:
+    """(data as they were read, machine for what is learnt of them, seconds that reading took); what was understood is
+    said on the way."""
     seconds: dict[str, float] = {}
     with timed(seconds, "read"):
-        data = read_labelled(source, options, fit)
-    return data, assembled(data, machine, fit), seconds
+        whole, data, seen = read_labelled(source, options, fit)
+    require_learnable(data, machine.task)
+    if not is_quiet:
+        show_data(describe_data(data, seen, machine.task))
+    found = assembled(data, machine, fit)
+    if not is_quiet:
+        for note in found.notes:
+            say(note, indent=2)
+    return whole, replace(found, notes=(*sentences(seen), *found.notes)), seconds

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -15,12 +15,40 @@ AsJson = Annotated[
     bool, Parameter(name="--json", negative="", group=OUTPUT, help="Print one JSON object on standard output.")
 ]
 Report = Annotated[Path | None, Parameter(group=OUTPUT, help="Write a page with pictures to this file (HTML).")]
+
+
+def _as_given(_type: Any, tokens: Any) -> Path | str:
+    """The address of a database as it was typed; anything else is the name of a file."""
+    text = tokens[0].value
+    return text if "://" in text else Path(text)
+
+
+Where = Path | str
 Source = Annotated[
-    Path,  # also '-': shells complete the names of files
+    Where,  # also '-': shells complete the names of files
     Parameter(
+        converter=_as_given,
+        n_tokens=1,
+        accepts_keys=False,
         allow_leading_hyphen=True,  # for '-' alone
-        help="CSV, Parquet, Arrow, JSON lines or svmlight, also .gz or .xz; SQLite or DuckDB; a folder of texts, one "
+        help="CSV, a spreadsheet (.xlsx, .ods), Parquet (or a folder of it), Arrow, JSON lines or svmlight, also .gz "
+        "or .xz; SQLite, DuckDB, or the address of a database, postgresql://me@host/bank; a folder of texts, one "
         "folder a class; trees in brackets; a folder or zip of TU graphs; '-' for standard input.",
+    ),
+]
+Output = Annotated[
+    Path | None, Parameter(alias="-o", group=OUTPUT, help="The model's file; named after the data unless given.")
+]
+ClassWeight = Annotated[
+    Literal["balanced"] | None,
+    Parameter(help="'balanced': each class counts for as much as any other, however rare it is."),
+]
+Proba = Annotated[
+    bool,
+    Parameter(
+        negative="",
+        show_default=False,
+        help="Learn probabilities too, for `mercer predict --proba`; about twice the time.",
     ),
 ]
 ModelFile = Annotated[Path, Parameter(help="A model that `mercer train` has written.")]
@@ -31,22 +59,75 @@ ModelFile = Annotated[Path, Parameter(help="A model that `mercer train` has writ
 class DataOptions:
     """How data are read."""
 
-    target: Annotated[str | None, Parameter(help="The column to predict.")] = None
+    target: Annotated[str | None, Parameter(alias="-t", help="The column to predict.")] = None
     format: Annotated[
-        Literal["csv", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "texts", "trees", "graphs"] | None,
+        Literal[
+            "csv",
+            "xlsx",
+            "ods",
+            "parquet",
+            "arrow",
+            "jsonl",
+            "svmlight",
+            "sqlite",
+            "duckdb",
+            "texts",
+            "trees",
+            "graphs",
+        ]
+        | None,
         Parameter(help="Recognised by content and name unless given."),
     ] = None
-    table: Annotated[str | None, Parameter(help="The table of a database.")] = None
+    table: Annotated[str | None, Parameter(help="The table of a database, or the sheet of a spreadsheet.")] = None
     query: Annotated[str | None, Parameter(help="A query to a database, SELECT ...")] = None
+    row_limit: Annotated[
+        int | None, Parameter(group=LIMITS, help="Rows that the answer of a database may have; more are refused.")
+    ] = None
     text: Annotated[
         tuple[str, ...],
-        Parameter(negative="", help="A column of texts or labels even if it looks like numbers; may be repeated."),
+        Parameter(
+            negative="",
+            show_default=False,
+            help="A column of texts or labels even if it looks like numbers; may be repeated.",
+        ),
     ] = ()
     missing: Annotated[
         tuple[str, ...],
-        Parameter(negative="", help="One more word that stands for no value in CSV; may be repeated."),
+        Parameter(
+            negative="", show_default=False, help="One more word that stands for no value in CSV; may be repeated."
+        ),
     ] = ()
     header: Annotated[bool, Parameter(help="Whether the first line of CSV names the columns.")] = True
+    delimiter: Annotated[str | None, Parameter(help="What stands between the values of CSV, such as ';'.")] = None
+    decimal: Annotated[Literal[".", ","] | None, Parameter(help="The decimal mark of CSV; found unless given.")] = None
+    encoding: Annotated[
+        str | None, Parameter(help="Of text, such as cp1252; UTF-8 unless given, or what the file's first bytes say.")
+    ] = None
+
+
+@Parameter(name="*", group=DATA)
+@dataclass(frozen=True)
+class LearningOptions(DataOptions):
+    """How data are read, and what of them is learnt from."""
+
+    columns: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", show_default=False, help="Learn from these columns only: a,b,c; may be repeated."),
+    ] = ()
+    drop: Annotated[
+        tuple[str, ...], Parameter(negative="", show_default=False, help="Leave these columns out; may be repeated.")
+    ] = ()
+    keep: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Learn from these columns even if they look like an id; may be repeated.",
+        ),
+    ] = ()
+    skip_unlabelled: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Leave out rows whose target has no value.")
+    ] = False
 
 
 @Parameter(name="*", group=MACHINE)
@@ -55,13 +136,20 @@ class MachineOptions:
     """Which machine is fitted."""
 
     kernel: Annotated[
-        str | None, Parameter(help="Such as 'rbf(gamma=0.1) + 2*spectrum(k=3)@text'; by the data unless given.")
+        str | None,
+        Parameter(
+            alias="-k", help="Such as 'rbf(gamma=0.1) + 2*spectrum(k=3)@text', or 'additive'; by the data unless given."
+        ),
     ] = None
-    C: Annotated[float, Parameter(name="--C", help="Weight of the losses against the margin.")] = 1.0
+    C: Annotated[
+        float | None, Parameter(name="--C", help="Weight of the losses against the margin; by folds unless given.")
+    ] = None
     task: Annotated[Literal["classification", "regression"] | None, Parameter(help="By the target unless given.")] = (
         None
     )
     scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
+    class_weight: ClassWeight = None
+    proba: Proba = False
 
 
 @Parameter(name="*", group=LIMITS)

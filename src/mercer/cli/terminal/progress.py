@@ -1,11 +1,13 @@
 """How a fit stands, on a terminal: the duality gap, and an estimate of the time left."""
 
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 from mercer.cli.terminal.output import console
-from mercer.estimators.fitting.pace import Pace, standing
+from mercer.estimators.fitting.pace import LEAST_SHARE, Pace, standing
 
 # Smaller fits end before a bar could be read.
 SMALLEST = 2_000
@@ -14,7 +16,7 @@ SMALLEST = 2_000
 class FitBar:
     """A callback that moves a bar by the pace of a fit."""
 
-    def __init__(self, bar: Any, task: Any, pace: Pace) -> None:
+    def __init__(self, bar: Any, task: Any, pace: "Pace | FoldPace") -> None:
         self.bar, self.task, self.pace = bar, task, pace
         self.words, self.problems = "beginning", ""
 
@@ -22,7 +24,7 @@ class FitBar:
         self.pace.note(point)
         stage = getattr(point, "stage", "solve")
         if stage == "problems":
-            self.problems = f", {point.working_set} of {point.active} problems solved"
+            self.problems = f", {point.working_set} of {point.active} problems solved" if point.working_set else ""
         elif stage == "pass":
             # What is left of a pass is known; how many passes there will be is not.
             which = f"pass {point.iterations}" if point.iterations else "first look"
@@ -34,6 +36,44 @@ class FitBar:
         words = f"{self.words}{self.problems}, {self.pace.words()}"
         self.bar.update(self.task, completed=100 * self.pace.share, description=words)
         return False
+
+
+class Folds:
+    """Bars for the fits of so many folds: each goes on where the one before ended, for all are one piece of work."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.begin = count, time.monotonic()
+
+    def __call__(self, fold: int) -> Any:
+        """Who watches the fit of one of them, from 0."""
+        return partial(self._shown, fold)
+
+    def _shown(self, fold: int, machine: Any, rows: int) -> AbstractContextManager[Any]:
+        return shown_progress(machine, rows, FoldPace(fold, self.count, self.begin, Pace.of(machine)))
+
+
+class FoldPace:
+    """The pace of all folds, by that of the one that is fitted."""
+
+    def __init__(self, fold: int, count: int, begin: float, own: Pace) -> None:
+        self.fold, self.count, self.begin, self.own = fold, count, begin, own
+
+    def note(self, point: Any) -> None:
+        """Take the next point of the trace into account."""
+        self.own.note(point)
+
+    @property
+    def share(self) -> float:
+        """Of all folds, from 0 to 1."""
+        return (self.fold + self.own.share) / self.count
+
+    def words(self) -> str:
+        """Which fold it is, and the time left, for people."""
+        which = f"fold {self.fold + 1} of {self.count}"
+        if self.share <= LEAST_SHARE:
+            return f"{which}, time left unknown"
+        left = (time.monotonic() - self.begin) * (1.0 / self.share - 1.0)
+        return f"{which}, {left:.{0 if left >= 10 else 1}f} s left"
 
 
 class SearchBar:
@@ -49,8 +89,8 @@ class SearchBar:
 
 
 @contextmanager
-def shown_progress(machine: Any, rows: int) -> Iterator[FitBar | SearchBar | None]:
-    """A bar for the fit of `machine` that happens inside, if somebody is there to see it."""
+def shown_progress(machine: Any, rows: int, pace: FoldPace | None = None) -> Iterator[FitBar | SearchBar | None]:
+    """A bar for the fit of `machine` that happens inside, where somebody looks, by its own pace or another."""
     words, is_search = console(), hasattr(machine, "cv")
     is_short = rows < SMALLEST and not is_search
     if not words.is_terminal or is_short or "callbacks" not in machine.get_params(deep=False):
@@ -61,4 +101,4 @@ def shown_progress(machine: Any, rows: int) -> Iterator[FitBar | SearchBar | Non
     columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=words, transient=True) as bar:
         task = bar.add_task("beginning", total=100)
-        yield SearchBar(bar, task) if is_search else FitBar(bar, task, Pace.of(machine))
+        yield SearchBar(bar, task) if is_search else FitBar(bar, task, pace or Pace.of(machine))

@@ -1,5 +1,6 @@
 """The record of a fit, drawn with rich on standard error."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -7,27 +8,35 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mercer.cli.terminal.output import console
+from mercer.cli.terminal.output import console, print_row, print_text
 
 GOOD, POOR = "bold green", "bold yellow"
 _LARGEST_CONFUSION = 12
+_FIRST, _LAST = 8, 2
 
 
-def show_record(record: Any, out: Console | None = None) -> None:
-    """Print what a record says: score, confusion, support vectors, certificate, bounds, time."""
+def show_record(record: Any, out: Console | None = None, told: Sequence[str] = ()) -> None:
+    """Print what a record says: score, confusion, support vectors, certificate, bounds, time; notes unless `told`."""
     out = out or console()
     out.print()
-    out.print(Text(record.title, style="bold"), soft_wrap=True)
-    for note in record.notes:
-        out.print(Text(f"  {note}", style="dim"), soft_wrap=True)
+    print_text(out, Text(record.title, style="bold"))
+    for note in _fewer([note for note in record.notes if note not in told]):
+        print_text(out, Text(note, style="dim"), indent=2)
     out.print()
     for name, value in rows_of(record):
-        line = Text(f"  {name:<18}", style="dim")
-        out.print(line.append(value if isinstance(value, Text) else Text(str(value), style="default")), soft_wrap=True)
+        print_row(out, name, value)
     if record.scores and "confusion" in record.scores:
         _show_confusion(out, record.scores)
     _show_bounds(out, record)
     out.print()
+
+
+def _fewer(notes: list[str]) -> list[str]:
+    """Notes that a person reads: of very many, such as one for each of 64 columns, the first and the last."""
+    if len(notes) <= _FIRST + _LAST + 1:
+        return notes
+    left = len(notes) - _FIRST - _LAST
+    return [*notes[:_FIRST], f"and {left} more notes, which --json and --report have", *notes[-_LAST:]]
 
 
 def rows_of(record: Any) -> list[tuple[str, Any]]:
@@ -37,7 +46,7 @@ def rows_of(record: Any) -> list[tuple[str, Any]]:
         rows += _score_rows(record.scores)
     rows.append(("machine", " > ".join([*model["steps"], model["estimator"]])))
     if model["kernel"]:
-        rows.append(("kernel", model["kernel"]))
+        rows.append(("kernel", model["kernel_in_short"]))
     learnt = record.data["learnt_from"]
     if learnt:
         rows.append(("learnt from", f"{learnt:,} rows"))
@@ -55,10 +64,18 @@ def _score_rows(scores: dict[str, Any]) -> list[tuple[str, Any]]:
         low, high = scores["interval"]
         value = Text(f"{scores['accuracy']:.1%}", style="bold")
         value.append(f"  {scores['correct']} of {scores['rows']} right, {how}; 95 % interval {low:.1%} to {high:.1%}")
-        return [("accuracy", value)]
+        baseline = f"{scores['baseline']:.1%}  always saying {scores['most_frequent']}"
+        return [("accuracy", value), ("baseline", baseline), ("balanced", _balanced(scores))]
     value = Text("-" if scores["r2"] is None else f"{scores['r2']:.3f}", style="bold").append(f"  {how}")
+    value.append("; 1 is exact, 0 is always saying the mean")
     error = f"{scores['mean_absolute_error']:.4g}  (always saying the median: {scores['baseline']:.4g})"
     return [("R²", value), ("mean abs. error", error)]
+
+
+def _balanced(scores: dict[str, Any]) -> str:
+    words = f"{scores['balanced_accuracy']:.1%}  accuracy, each class counting alike"
+    area = scores.get("area_under_curve")
+    return words if area is None else f"{words}; area under the curve {area:.3f}"
 
 
 def certificate_rows(model: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -102,14 +119,14 @@ def _show_bounds(out: Console, record: Any) -> None:
     bounds = record.bounds
     said = [one for one in bounds if one["applies"] and one["value"] < 1]
     if record.no_bounds:
-        out.print(Text("  bounds           ", style="dim").append(f" none: {record.no_bounds}"), soft_wrap=True)
+        print_row(out, "bounds", f"none: {record.no_bounds}")
     if not bounds:
         return
-    out.print(Text("  bounds", style="dim"))
-    for one in said:
-        line = Text(f"    {one['value']:.4f}  ", style="bold").append(f"{one['name']}: {one['says']}", style="default")
-        out.print(line, soft_wrap=True)
+    for k, one in enumerate(said):
+        line = Text(f"{one['value']:.4f}  ", style="bold").append(f"{one['name']}: {one['says']}", style="default")
+        print_row(out, "" if k else "bounds", line)
     rest = len(bounds) - len(said)
     if rest:
         which = f"{rest} more" if said else f"none says anything here: all {rest}"
-        out.print(Text(f"    {which} of mercer.theory are vacuous or do not apply", style="dim"))
+        words = Text(f"{which} of mercer.theory are vacuous or do not apply", style="dim")
+        print_row(out, "" if said else "bounds", words)

@@ -9,6 +9,7 @@ import atexit
 import builtins
 import gc
 import os
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -99,6 +100,17 @@ def begin() -> None:
     """Before anything is imported."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     sys.meta_path.insert(0, _Finder())
+
+
+def heed_signals() -> None:
+    """Who asks the process to end, or closes its terminal, is answered like Ctrl-C: what was fitted is kept.
+
+    A signal that somebody had ignored stays ignored, as under nohup.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # not all systems have both
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def end(code: int) -> None:

@@ -1,0 +1,71 @@
+"""What the options ask of data that are read block by block."""
+
+from typing import TYPE_CHECKING
+
+from mercer._errors import ParameterError
+from mercer.cli.terminal.options import DataOptions, FitOptions, LearningOptions, MachineOptions, Where
+from mercer.cli.terminal.output import say
+from mercer.cli.terminal.table_words import show_data
+from mercer.io.blocks.blocks import Blocks
+from mercer.io.csv.lines import MISSING
+from mercer.io.dataset import Dataset
+from mercer.workflow.columns import Seen, Wanted, choose, sentences
+from mercer.workflow.describe import describe_data
+
+if TYPE_CHECKING:
+    from mercer.workflow.out_of_core import BlocksRun
+
+# What the first block alone cannot tell of all the others.
+_OF_ALL_ROWS = ("no values", "the same value everywhere")
+
+
+def blocks_of(source: Where, options: DataOptions, target: str | None) -> Blocks:
+    """Data that are read block by block."""
+    missing = (*MISSING, *options.missing)
+    return Blocks(
+        source, target=target, text=options.text, header=options.header, missing=missing, delimiter=options.delimiter,
+        decimal=options.decimal, encoding=options.encoding,
+    )  # fmt: skip
+
+
+def blocks_run(
+    source: Where, options: LearningOptions, machine: MachineOptions, fit: FitOptions, holdout: float, why: str
+) -> "BlocksRun":
+    """A run over blocks; said on the terminal, with the reason."""
+    _require_by_blocks(source, options, machine, why)
+    blocks = blocks_of(source, options, options.target)
+    if not blocks.has_targets:
+        names = ", ".join(map(repr, (blocks.names or [])[:20]))
+        raise ParameterError(f"--target must name the column to predict; {source} has {names}")
+    say(f"{source} is {why}: learning out of core from {blocks.n_rows:,} rows, block by block ({len(blocks)})")
+    blocks, seen = _with_wanted(blocks, str(source), options)
+    asked = {
+        "C": machine.C or 1.0, "task": machine.task, "scale": machine.scale, "class_weight": machine.class_weight,
+        "n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit,
+    }  # fmt: skip
+    from mercer.workflow.out_of_core import BlocksRun
+
+    return BlocksRun(blocks, str(source), asked, holdout=holdout, seed=fit.seed, notes=sentences(seen))
+
+
+def _require_by_blocks(source: Where, options: LearningOptions, machine: MachineOptions, why: str) -> None:
+    if machine.kernel not in (None, "linear"):
+        raise ParameterError(
+            f"--kernel must be linear, or left out, got {machine.kernel!r}: {source} is {why}, and what is read block "
+            "by block is learnt by a plane; other kernels need all rows at once"
+        )
+    for option, is_asked in (("--proba", machine.proba), ("--skip-unlabelled", options.skip_unlabelled)):
+        if is_asked:
+            raise ParameterError(f"{option} is for data that are read at once, and {source} is {why}")
+
+
+def _with_wanted(blocks: Blocks, name: str, options: LearningOptions) -> tuple[Blocks, list[Seen]]:
+    """Blocks with the columns to learn from, as the first of them shows; what it cannot tell of all is kept."""
+    wanted = Wanted(options.columns, options.drop, options.keep)
+    first = Dataset(
+        blocks.block(0).rows, None, "table" if blocks.is_table else "vectors", "blocks", name, blocks.target
+    )
+    _, seen = choose(first, wanted)
+    seen = [one._replace(left_out="") if one.left_out in _OF_ALL_ROWS else one for one in seen]
+    show_data({**describe_data(first, seen), "rows": blocks.n_rows})
+    return blocks.with_columns([one.name for one in seen if not one.left_out]) if seen else blocks, seen

@@ -1,0 +1,14 @@
+"""Whether a file is a model, seen from its first bytes: known before anything that computes is imported."""
+
+from pathlib import Path
+from typing import Any
+
+from mercer.exchange.model_file.container import MAGIC
+
+
+def is_model_file(path: Any) -> bool:
+    """Whether a path leads to a model of Mercer."""
+    if not Path(path).is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
