@@ -22,6 +22,7 @@ from mercer.exchange.model_file import registry
 from mercer.exchange.model_file.known import estimators as known_estimators
 from mercer.io import dataset, formats
 from mercer.studio import views as studio
+from mercer.studio.server import links
 from mercer.studio.server.messages import pack, unpack
 from mercer.studio.server.worker import Job
 from tests.test_documents import ROOT, python_blocks
@@ -226,8 +227,8 @@ def test_every_tab_of_the_studio_can_be_linked_to():
     tabs = re.findall(
         r'^  \["(\w+)", ".+", \(\) => import\("./views/(\w+)\.js"\)', (STUDIO / "main.js").read_text(), re.MULTILINE
     )
-    (linked,) = re.findall(r"location\.hash\.match\(/\^#\(([\w|]+)\)=", (STUDIO / "state.js").read_text())
-    assert [key for key, _ in tabs] == linked.split("|")
+    (linked,) = re.findall(r"^const LINK = /.*?\(((?:\w+\|)+\w+)\)=", (STUDIO / "state.js").read_text(), re.MULTILINE)
+    assert [key for key, _ in tabs] == linked.split("|") == list(links.VIEWS)
     assert all((STUDIO / "views" / f"{file}.js").exists() for _, file in tabs)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer._errors import ParameterError as ParameterError
     from mercer._errors import TimeLimitError as TimeLimitError
     from mercer._versions import show_versions as show_versions
+    from mercer.estimators.conformal.conformal import Conformal as Conformal
     from mercer.estimators.kernel.density import KernelDensity as KernelDensity
     from mercer.estimators.kernel.features import Nystroem as Nystroem
     from mercer.estimators.kernel.features import RandomFourierFeatures as RandomFourierFeatures
@@ -83,7 +84,8 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.problems.losses.residual_losses import Pinball as Pinball
     from mercer.problems.losses.residual_losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from mercer.problems.regularization import Regularization as Regularization
-    from mercer.report.model_words import describe as describe
+    from mercer.selection.auto.classifier import AutoKernelClassifier as AutoKernelClassifier
+    from mercer.selection.auto.regressor import AutoKernelRegressor as AutoKernelRegressor
     from mercer.selection.compare import compare_solvers as compare_solvers
     from mercer.selection.leave_one_out import LeaveOneOutScorer as LeaveOneOutScorer
     from mercer.selection.leave_one_out import WholeSample as WholeSample
@@ -94,6 +96,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.selection.tuning.svc_cv import SVCCV as SVCCV
     from mercer.selection.tuning.svr_cv import SVRCV as SVRCV
     from mercer.solvers.result import Status as Status
+    from mercer.workflow.describe import describe as describe
 
 __version__ = "0.1.0"
 
@@ -104,6 +107,7 @@ _HOME = {
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",
     "ClusterError": "mercer._errors",
+    "Conformal": "mercer.estimators.conformal.conformal",
     "Distance": "mercer.problems.distance",
     "CustomLoss": "mercer.problems.losses.residual_losses",
     "DataError": "mercer._errors",
@@ -148,6 +152,8 @@ _HOME = {
     "NuSVC": "mercer.estimators.svm.nu_svc",
     "NuSVR": "mercer.estimators.svm.nu_svr",
     "OneClassSVM": "mercer.estimators.svm.one_class",
+    "AutoKernelClassifier": "mercer.selection.auto.classifier",
+    "AutoKernelRegressor": "mercer.selection.auto.regressor",
     "SVCCV": "mercer.selection.tuning.svc_cv",
     "SVDD": "mercer.estimators.svm.svdd",
     "SVR": "mercer.estimators.svm.svr",
@@ -157,7 +163,7 @@ _HOME = {
     "Tree": "mercer.kernels.tree.tree",
     "as_polynomial": "mercer.explanation.polynomials",
     "compress": "mercer.exchange.compress.compress",
-    "describe": "mercer.report.model_words",
+    "describe": "mercer.workflow.describe",
     "explain": "mercer.explanation.contributions",
     "load": "mercer.exchange.model_file.save",
     "save": "mercer.exchange.model_file.save",

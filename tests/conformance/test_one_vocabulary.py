@@ -107,7 +107,9 @@ NO_STRENGTH = {("MKLClassifier", "lam")}
 
 # Attributes of a class, not of a fit: parameters that others offer, settled here for good; and the names of solvers.
 SETTLED = {"approximation", "break_ties", "cache_size", "class_weight", "coef0", "decision_function_shape", "degree",
-           "gamma", "gap_tol", "kernel", "multi_class", "shrinking", "warm_start"}  # fmt: skip
+           "gamma", "gap_tol", "kernel", "multi_class", "shrinking", "warm_start",
+           "early_stop", "error_score", "factor", "kernels", "param_grid", "refit",
+           "return_train_score", "search"}  # fmt: skip
 OFFERED = {"solvers"}
 
 
@@ -127,6 +129,11 @@ def test_a_parameter_has_one_default(name):
         usual = parameter not in DEFAULTS or same(default, DEFAULTS[parameter])
         if not usual and not (parameter in theirs and same(default, theirs[parameter])):
             assert (name, parameter) in OTHER_DEFAULTS, f"{parameter}={default!r}"
+
+
+def test_a_parameter_without_effect_is_there_for_code_of_scikit_learn_alone():
+    theirs = {name for name, kind in COUNTERPARTS.items() if "shrinking" in parameters(kind)}
+    assert {name for name, kind in ESTIMATORS.items() if "shrinking" in parameters(kind)} == theirs
 
 
 def test_no_exception_is_left_that_is_none():
@@ -209,6 +216,7 @@ def test_no_limit_of_iterations_is_minus_one(name):
 # --- the seed --------------------------------------------------------------------------------
 
 RANDOM = {
+    "AutoKernelClassifier": {"families": ["rbf"], "cv": 3},
     "BayesPointMachine": {"n_draws": 100, "min_ess": 30, "tol": 0.3},
     "KernelPCA": {"kernel": "rbf", "n_components": 2, "eigen_solver": "randomized"},
     "KernelPerceptron": {"max_iter": 3},
@@ -250,7 +258,8 @@ def test_without_a_seed_a_fit_repeats_and_leaves_numpys_alone(name):
 
 def test_every_random_fit_is_looked_at():
     offered = {name for name in ESTIMATORS if "random_state" in parameters(ESTIMATORS[name])}
-    # Those left out fit as another does: KernelSVD as KernelPCA, LinearSVR as LinearSVC, NuSVC as SVC, SVRCV as SVCCV.
+    # Those left out fit as another does: KernelSVD as KernelPCA, LinearSVR as LinearSVC, NuSVC as SVC, SVRCV as SVCCV,
+    # AutoKernelRegressor as AutoKernelClassifier.
     # Weights of kernels are learnt without a draw.
-    alike = {"KernelSVD", "LinearSVR", "NuSVC", "SVRCV", "MKLClassifier", "MKLRegressor"}
+    alike = {"KernelSVD", "LinearSVR", "NuSVC", "SVRCV", "MKLClassifier", "MKLRegressor", "AutoKernelRegressor"}
     assert offered == set(RANDOM) | alike

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import SVCCV, SVRCV
+from mercer import SVCCV, SVRCV, AutoKernelClassifier, AutoKernelRegressor
 
 # Features of size 100, which some checks use, are beyond what a cubic kernel can do: the fit says so.
 pytestmark = pytest.mark.filterwarnings(
@@ -13,12 +13,20 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 FEW = {"Cs": [1.0, 10.0], "gammas": 2, "cv": 3}
-VARIANTS = [SVCCV(**FEW), SVRCV(**FEW)]
+VARIANTS = [
+    SVCCV(**FEW),
+    SVRCV(**FEW),
+    AutoKernelClassifier(families=["rbf", "linear"], cv=3),
+    AutoKernelRegressor(families=["rbf", "linear"], cv=3),
+]
 MORE = [
     SVCCV(Cs=[1.0, 10.0], kernel="linear", cv=3, early_stop=True),
     SVCCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3, scoring="balanced_accuracy", multi_class="ovr", bias="penalised"),
     SVCCV(**FEW, probability=True),
     SVRCV(**FEW, search="halving", epsilons=[0.05, 0.1]),
+    SVCCV(**FEW, search="adaptive"),
+    AutoKernelClassifier(),
+    AutoKernelRegressor(),
 ]
 
 

@@ -199,3 +199,37 @@ def test_a_fit_that_stopped_early_is_not_called_optimal():
         linear = svm.LinearSVC(max_iter=1).fit(X, y)
     assert from_sklearn(theirs).status_ == Status.ITERATION_LIMIT
     assert from_sklearn(linear).status_ == Status.ITERATION_LIMIT
+
+
+def test_names_of_columns_are_taken_over():
+    pandas = pytest.importorskip("pandas")
+    X, y, new = rows()
+    names = [f"column {k}" for k in range(X.shape[1])]
+    theirs = svm.SVC().fit(pandas.DataFrame(X, columns=names), y)
+    ours = from_sklearn(theirs)
+    assert list(ours.feature_names_in_) == names
+    assert ours.n_features_in_ == len(names)
+    asked = pandas.DataFrame(new, columns=names)
+    assert_same(ours.decision_function(asked), theirs.decision_function(asked))
+
+
+def test_the_gamma_of_the_fit_is_taken_and_not_the_one_asked_for():
+    X, _, new = rows()
+    theirs = KernelPCA(n_components=3, kernel="rbf", gamma=0.3).fit(X)
+    theirs.gamma = 17.0
+    assert_same(from_sklearn(theirs).transform(new), theirs.transform(new), 1e-10)
+
+
+@pytest.mark.parametrize("theirs", [KernelRidge(kernel="rbf"), KernelPCA(2, kernel="rbf")])
+def test_no_method_of_kernels_has_a_certificate_of_data_that_are_not_here(theirs):
+    X, _, _ = rows()
+    ours = from_sklearn(clone(theirs).fit(X, targets(X)))
+    with pytest.raises(DataError, match="learnt by another tool"):
+        _ = ours.certificate_
+
+
+def test_intercepts_are_numbers_in_double_precision():
+    X, y, _ = rows()
+    theirs = svm.LinearSVC().fit(X, y)
+    theirs.intercept_ = theirs.intercept_.astype(np.float32)
+    assert from_sklearn(theirs).intercept_.dtype == np.float64

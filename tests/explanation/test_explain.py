@@ -82,7 +82,7 @@ def test_several_classes(kernel, multi_class):
 
 def test_the_terms_of_a_sum_have_names():
     found = check(SVC(kernel=RBF(0.5) + 2.0 * Linear()).fit(X[TWO], IRIS[TWO]), X[70], X[[70]])
-    assert found.by_term.names == ["RBF(gamma=0.5)", "Scaled(factor=2.0, kernel=Linear())"]
+    assert found.by_term.names == ["RBF(gamma=0.5)", "2.0 * Linear()"]
     assert found.by_feature is None
 
 

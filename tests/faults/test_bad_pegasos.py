@@ -34,7 +34,7 @@ BAD_PARAMETERS = [
     ({"time_limit": 0}, "time_limit must be"),
     ({"n_jobs": 0}, "n_jobs must be"),
     ({"callbacks": 3}, "callbacks must be"),
-    ({"kernel": "rfb"}, "kernel must be one of .* did you mean 'rbf'"),
+    ({"kernel": "rfb"}, "no kernel is called 'rfb'; did you mean 'rbf'"),
     ({"kernel": "rbf", "gamma": -1.0}, "gamma"),
     ({"class_weight": {0: -1.0, 1: 1.0}}, "class_weight must be positive"),
     ({"memory_limit": "much", "kernel": "rbf"}, "memory_limit"),

@@ -1,8 +1,8 @@
 """A pytest session that runs its tests once for each mutant, in a copy of itself.
 
-Tests are collected and modules imported once. Each mutant then lives in a forked child, which runs the tests that
-reach its line until one fails. What a child may use is processor time, not time on the clock, so that a busy machine
-makes no mutant look like a loop without an end.
+Tests are collected, modules imported, and fixtures that several tests share set up once. Each mutant then lives in a
+forked child, which runs the tests that reach its line until one fails. What a child may use is processor time, not
+time on the clock, so that a busy machine makes no mutant look like a loop without an end.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -33,7 +33,7 @@ KILLED, SURVIVED, TIMEOUT, CRASHED, UNREACHED = "killed", "survived", "timeout",
 NOT_PUT_IN = 3
 OUTCOMES = {0: SURVIVED, NOT_PUT_IN: SURVIVED, 1: KILLED, -signal.SIGXCPU: TIMEOUT, -signal.SIGKILL: TIMEOUT}
 # Seconds of processor time that a test may take besides five times what it takes without a fault: it may compile.
-MORE_SECONDS, MORE_SECONDS_TO_COMPILE = 8, 30
+MORE_SECONDS, MORE_SECONDS_TO_COMPILE = 3, 30
 
 # A test that takes longer is timed once more, with nothing to compile or to note.
 WORTH_TIMING_ALONE = 0.5
@@ -41,6 +41,20 @@ WORTH_TIMING_ALONE = 0.5
 
 def _too_slow(*_: object) -> None:
     raise TimeoutError("too slow to be of use")
+
+
+class _Within:
+    """Stands for some other test of a module."""
+
+    def __init__(self, module: pytest.Collector) -> None:
+        self.listchain = module.listchain
+
+
+def _shared_fixtures(item: pytest.Item) -> Iterator[pytest.FixtureDef]:
+    """The fixtures of a test that are set up for several."""
+    for some in item._fixtureinfo.name2fixturedefs.values():
+        # Those of pytest and its plugins are at home nowhere: they are left alone.
+        yield from (each for each in some if each.scope != "function" and each.baseid)
 
 
 def lines_of(file: Path) -> dict[str, dict]:
@@ -58,6 +72,7 @@ class Hunt:
         self.failed: list[str] = []
         self.ran: Counter[str] = Counter()
         self.noticed: Counter[str] = Counter()
+        self.sets_up = False
 
     def pytest_collection(self, session: pytest.Session) -> None:
         from hypothesis import Phase, settings  # not before pytest has made ready to rewrite its assertions
@@ -81,6 +96,10 @@ class Hunt:
             self.failed.append(report.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef) -> None:
+        self.sets_up |= fixturedef.scope != "function" and bool(fixturedef.baseid)
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for room in {mutant.file.split("/")[0] for mutant in self.mutants}:
             for path in sorted((PACKAGE / room).rglob("*.py")):
@@ -96,6 +115,7 @@ class Hunt:
         # Children share what is there with their parent, and need not look through it for garbage.
         gc.freeze()
         items = {name: item for name, item in items.items() if name in reached}
+        self._set_up(session, items.values())
         with open(self.folder / "results.jsonl", "a", encoding="utf-8") as results:
             for mutant in self.mutants:
                 if time.monotonic() > self.end:
@@ -131,15 +151,18 @@ class Hunt:
         signal.signal(signal.SIGPROF, _too_slow)
         for item, following in zip(items, [*items[1:], None], strict=True):
             ran.clear()
+            self.sets_up = False
             item.add_marker(pytest.mark.timeout(0))  # it may have to compile, on a machine that is busy
             seconds = self._seconds(item, following, note)
             if seconds > WORTH_TIMING_ALONE and item.nodeid not in self.failed:
                 # It had to compile, or to note many lines: the second time is the true one.
+                self._forget(item, self.sets_up)
                 seconds = min(seconds, self._seconds(item, following, None))
             lines = defaultdict(list)
             for file, line in sorted(ran):
                 lines[str(Path(file).relative_to(PACKAGE))].append(line)
-            found = {"fails": True} if item.nodeid in self.failed else {"seconds": seconds, "lines": lines}
+            found = {"seconds": seconds, "sets_up": self.sets_up, "lines": lines}
+            found = {"fails": True} if item.nodeid in self.failed else found
             with open(self.kept, "a", encoding="utf-8") as file:
                 print(json.dumps({"name": item.nodeid, **found}), file=file)
         return 0
@@ -155,6 +178,22 @@ class Hunt:
             sys.settrace(None)
             signal.setitimer(signal.ITIMER_PROF, 0.0)
         return time.process_time() - start
+
+    # ------------------------------------------------------------ fixtures that several tests share
+
+    def _set_up(self, session: pytest.Session, items: Iterable[pytest.Item]) -> None:
+        """Set up here what tests share, so that it is there in every child."""
+        first = {item.parent: item for item in items if any(_shared_fixtures(item))}
+        for item in first.values():
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=_Within(item.parent))
+            # What is left is the module and its fixtures: they stay as they are, and nobody is told to take them down.
+            session._setupstate.stack.clear()
+
+    def _forget(self, item: pytest.Item, sets_up: bool) -> None:
+        """Have a test set up what it shares with others, if it is the one that did when lines were noted."""
+        for fixture in _shared_fixtures(item) if sets_up else ():
+            fixture.cached_result = None
+            fixture._finalizers.clear()
 
     def _tests_for(self, mutant: Mutant, items: dict[str, pytest.Item], reached: dict[str, dict]) -> list[str]:
         """Names of the tests that reach its statement, as many of the quickest as there is time for.
@@ -196,7 +235,7 @@ class Hunt:
         names = self._tests_for(mutant, items, reached)
         if not names:
             return {**known, "outcome": UNREACHED, "tests": 0}
-        tests = [(items[name], reached[name]["seconds"]) for name in names]
+        tests = [(items[name], reached[name]["seconds"], reached[name]["sets_up"]) for name in names]
         status, seconds, last = self._in_child(lambda say: self._run(mutant, tests, say))
         outcome = OUTCOMES.get(status, CRASHED)
         if status == NOT_PUT_IN:
@@ -206,7 +245,7 @@ class Hunt:
         self.noticed.update([by] if by else [])
         return {**known, "outcome": outcome, "tests": len(names), "seconds": round(seconds, 2), "by": by}
 
-    def _run(self, mutant: Mutant, tests: list[tuple[pytest.Item, float]], say: Callable[[int], None]) -> int:
+    def _run(self, mutant: Mutant, tests: list[tuple[pytest.Item, float, bool]], say: Callable[[int], None]) -> int:
         try:
             is_in = self.imported.put_in(PACKAGE / mutant.file, mutant.number)
         except ValueError:
@@ -214,8 +253,9 @@ class Hunt:
         if not is_in:
             return NOT_PUT_IN
         more = MORE_SECONDS_TO_COMPILE if self._compiles(mutant) else MORE_SECONDS
-        for place, (item, seconds) in enumerate(tests):
+        for place, (item, seconds, sets_up) in enumerate(tests):
             say(place)
+            self._forget(item, sets_up)
             end = int(time.process_time() + more + 5.0 * seconds) + 1
             resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
             following = tests[place + 1][0] if place + 1 < len(tests) else None

@@ -138,8 +138,18 @@ def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
                 continue
             if isinstance(child, ast.keyword) and child.arg in _CHECKS_AND_MEMORY:
                 continue
+            if _is_words(node, child):
+                continue
             yield node, field, i, child
             yield from _places(child)
+
+
+def _is_words(parent: ast.AST, node: ast.AST) -> bool:
+    """Whether a text is what a check would say, or the name of a type."""
+    if not (isinstance(parent, ast.Call) and isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        return False
+    called = ast.unparse(parent.func)
+    return "require" in called or called == "cast"
 
 
 def _is_warning(node: ast.AST) -> bool:

@@ -48,10 +48,18 @@ def test_each_kind_of_fault(body, fault):
         "z = f'words {x}'",
         "pass",
         "z = zip(x, strict=True)",
+        "z = cast('int', x)",
     ],
 )
 def test_words_for_people_are_left_alone(body):
     assert not shown(body)
+
+
+def test_what_a_check_would_say_is_left_alone_and_the_check_is_not():
+    assert shown("_require(x > y, 'words')") == {
+        ("x > y", "x >= y"),
+        ("_require(x > y, 'words')", "pass"),
+    }
 
 
 def test_defaults_and_types_are_left_alone():

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._errors import DataError, ParameterError
 from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.inputs import expansion_input, require_fitted
+from mercer.explanation.columns import by_column
 from mercer.explanation.explanation import Contributions, Explanation
 from mercer.explanation.functions import function_names
 from mercer.explanation.nodes import by_node
@@ -62,6 +63,7 @@ def explain(model: "BaseEstimator", x: Any) -> Explanation:
         Printable. ``by_support_vector`` is always there (for a kernel machine), ``by_term`` where
         the kernel is a sum (columns of a table), ``by_feature`` where its features can be listed
         (coordinates of a linear kernel; monomials of a polynomial one; substrings, subtrees, neighbourhoods),
+        ``by_column`` where it multiplies over the columns of a row of numbers (a Gaussian; these are Shapley values),
         ``by_position`` for texts of at most 400 symbols under a subsequence kernel, ``by_node`` for trees under a
         kernel of fragments (those that begin at the node) and graphs under Weisfeiler-Lehman.
 
@@ -92,7 +94,8 @@ def _explain_pipeline(pipeline: "Pipeline", x: Any) -> Explanation:
     after, names, origins = transformed(pipeline, x)
     found = _explain_machine(machine, after, names)
     changes = cast(
-        dict[str, Any], {name: by_input(getattr(found, name), names, origins) for name in ("by_feature", "by_term")}
+        dict[str, Any],
+        {name: by_input(getattr(found, name), names, origins) for name in ("by_feature", "by_column", "by_term")},
     )
     return replace(found, **changes)
 
@@ -123,6 +126,7 @@ def _explain_machine(model: "BaseEstimator", x: Any, named: Sequence[str] | None
         by_support_vector=Contributions("support vector", _support_names(model, expansion), coefficients.T * support),
         by_term=_by_term(expansion, X, coefficients),
         by_feature=_by_feature(expansion, X, coefficients, named, polynomial),
+        by_column=by_column(expansion, X, coefficients, named),
         by_position=positions,
         by_node=nodes,
         polynomial=polynomial,
@@ -184,7 +188,13 @@ def _by_term(expansion: "Expansion", X: Rows, coefficients: FloatArray) -> Contr
     if len(terms) < 2 and not (terms and terms[0][0]):
         return None
     values = [_values(term, expansion, X) @ coefficients for _, term in terms]
-    return Contributions("term", [name or repr(term) for name, term in terms], np.array(values).T)
+    return Contributions("term", [name or _called(term) for name, term in terms], np.array(values).T)
+
+
+def _called(term: "Kernel") -> str:
+    """A term without a name of its own: by the columns that it compares, or as it is written."""
+    columns = getattr(getattr(term, "kernel", term), "columns", None) or getattr(term, "columns", None)
+    return f"{', '.join(map(str, columns))} jointly" if columns else repr(term)
 
 
 def _by_feature(

@@ -22,7 +22,7 @@ class Contributions:
     Attributes
     ----------
     kind : str
-        What the names are: "support vector", "term", "feature", "position" or "node".
+        What the names are: "support vector", "term", "feature", "column", "position" or "node".
     names : list of str
     values : ndarray of shape (n_functions, n_names)
     """
@@ -50,7 +50,7 @@ class Explanation:
     functions : list of str
         What a positive decision value speaks for, one for each two-class problem.
     intercept : ndarray of shape (n_functions,)
-    by_support_vector, by_term, by_feature, by_position, by_node : Contributions or None
+    by_support_vector, by_term, by_feature, by_column, by_position, by_node : Contributions or None
         None where the kernel cannot be divided so.
     polynomial : LearntPolynomial or None
         The decision functions as polynomials of the columns, where they are such, of not too many terms.
@@ -61,6 +61,7 @@ class Explanation:
     by_support_vector: Contributions | None = None
     by_term: Contributions | None = None
     by_feature: Contributions | None = None
+    by_column: Contributions | None = None
     by_position: Contributions | None = None
     by_node: Contributions | None = None
     polynomial: object = None
@@ -84,8 +85,9 @@ class Explanation:
 
     @property
     def main(self) -> Contributions:
-        """The table that says most: columns, else features, else positions or nodes, else support vectors."""
-        found = (self.by_term, self.by_feature, self.by_position, self.by_node, self.by_support_vector)
+        """The table that says most: terms, else features, columns, positions or nodes, else support vectors."""
+        whole = (self.by_position, self.by_node, self.by_support_vector)
+        found = (self.by_term, self.by_feature, self.by_column, *whole)
         return next(table for table in found if table is not None)
 
     @property

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer.explanation.columns import ANY_ROW
 from mercer.explanation.explanation import Contributions
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ def by_input(
     table: Contributions | None, names: Sequence[str] | None, origins: Sequence[str] | None
 ) -> Contributions | None:
     """Contributions of the features called `names`, added up by the input columns that they come from."""
-    if table is None or origins is None or not set(table.names) <= set(cast(Sequence[str], names)):
+    if table is None or origins is None or not {*table.names} - {ANY_ROW} <= set(cast(Sequence[str], names)):
         return table
-    source = dict(zip(cast(Sequence[str], names), origins, strict=True))
+    source = {ANY_ROW: ANY_ROW, **dict(zip(cast(Sequence[str], names), origins, strict=True))}
     found = list(dict.fromkeys(source[name] for name in table.names))
     values = np.zeros((len(table.values), len(found)))
     for k, name in enumerate(table.names):

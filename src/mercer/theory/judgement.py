@@ -6,6 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from mercer.theory.radius import Ball
 
+_BOOK = "Shalev-Shwartz & Ben-David, Understanding Machine Learning (2014)"
+# Sections, for pages differ between the printed book and the authors' copy.
+_SOURCES = {
+    "theorem_15_4": f"{_BOOK}, section 15.1.2",
+    "corollary_15_7": f"{_BOOK}, section 15.2.1",
+    "norm": f"{_BOOK}, section 15.2.1",
+    "margin_vc": "Magdon-Ismail, Learning From Data, lecture 25; Vapnik & Chervonenkis (1971)",
+    "vc": "Vapnik & Chervonenkis (1971)",
+    "support_vectors": "Vapnik, The Nature of Statistical Learning Theory (1995)",
+    "xi_alpha": "Joachims (2000); Jaakkola & Haussler (1999)",
+}
 _BIASES = {"free": "free bias", "penalised": "penalised bias", "none": "homogeneous"}
 
 
@@ -34,6 +45,11 @@ class Finding:
     unmet: tuple = ()
 
     @property
+    def source(self) -> str:
+        """Where it is proved: book and section, or authors and year; empty for a key that this room does not have."""
+        return _SOURCES.get(self.key, "")
+
+    @property
     def applies(self) -> bool:
         """Whether every condition that can be checked holds."""
         return self.value is not None and not self.unmet
@@ -45,7 +61,7 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields and the verdict, for JSON."""
-        return {**asdict(self), "applies": self.applies}
+        return {**asdict(self), "source": self.source, "applies": self.applies}
 
     def __str__(self) -> str:
         value = "-" if self.value is None else f"{self.value:.4g}"

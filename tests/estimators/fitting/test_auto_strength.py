@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM, ParameterError, Tree, theory
 from mercer.estimators.fitting.auto_strength import automatic_C
-from mercer.kernels import RBF, Columns, Linear, Spectrum
+from mercer.kernels import RBF, Encoded, Linear, Spectrum
 from mercer.kernels.algebra.normalized import Normalized
 
 
@@ -22,18 +22,26 @@ def chosen_C(model, X, y):
     return model.fit(X, y).C_
 
 
-def test_numbers_get_a_gaussian_kernel_and_wide_ones_a_plane(cancer):
+def test_numbers_are_compared_jointly_and_wide_ones_by_a_plane(cancer):
     X, y = cancer
-    model = SVC(kernel="auto", gamma="median").fit(X, y)
-    assert isinstance(model.expansion_.kernel, RBF)
-    assert model.kernel_ == "rbf"
-    assert "fewer than the 569 rows" in model.kernel_reason_
+    model = SVC(kernel="auto").fit(X, y)
+    assert model.kernel_.columns.keys() == set(range(30))
+    assert "jointly and one by one" in model.kernel_reason_
     assert model.kernel == "auto"
     assert model.score(X, y) > 0.95
     wide = SVC(kernel="auto").fit(X[:20], y[:20])
-    assert isinstance(wide.expansion_.kernel, Linear)
+    assert wide.kernel_.kernel == Linear()
     assert "30 columns for 20 rows" in wide.kernel_reason_
     assert not hasattr(clone(wide), "kernel_")
+
+
+def test_auto_does_not_mind_the_units_of_columns():
+    X, y = load_wine(return_X_y=True)
+    model = SVC(kernel="auto", C="auto").fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.95
+    units = 10.0 ** np.arange(-6, 7)
+    other = SVC(kernel="auto", C="auto").fit(X[::2] * units, y[::2])
+    assert (other.predict(X[1::2] * units) == model.predict(X[1::2])).all()
 
 
 def test_sparse_texts_get_a_plane():
@@ -59,34 +67,39 @@ def test_texts_trees_and_tables():
     assert SVC(kernel="auto").fit(trees, [0, 0, 1, 1]).kernel_reason_ == "the items are trees"
     rows = [{"age": 30.0, "town": "Ulm"}, {"age": 31.0, "town": "Ulm"}, {"age": 60.0, "town": "Bonn"}] * 2
     table = SVC(kernel="auto").fit(rows, [0, 0, 1] * 2)
-    assert isinstance(table.kernel_, Columns)
+    assert table.kernel_.columns == {"age": "number", "town": "category"}
     assert (table.predict(rows) == [0, 0, 1] * 2).all()
 
 
 def test_other_machines_choose_too(cancer):
     X, y = cancer
     for model in (NuSVC(nu=0.2, kernel="auto"), SVR(kernel="auto"), NuSVR(kernel="auto"), OneClassSVM(kernel="auto")):
-        assert model.fit(X[:100], y[:100]).kernel_ == "rbf"
+        assert isinstance(model.fit(X[:100], y[:100]).kernel_, Encoded)
         assert len(model.predict(X[:5])) == 5
 
 
 def test_a_second_fit_chooses_again(cancer):
     X, y = cancer
     model = SVC(kernel="auto").fit(X[:20], y[:20])
-    assert model.fit(X, y).kernel_ == "rbf"
+    assert model.fit(X, y).kernel_.kernel != Linear()
     assert not hasattr(model.set_params(kernel="rbf").fit(X, y), "kernel_")
 
 
-def test_C_is_one_over_the_spread_in_feature_space(cancer):
-    X, y = cancer
-    model = SVC(C="auto", kernel="linear").fit(X[:100], y[:100])
-    spread = ((X[:100] - X[:100].mean(axis=0)) ** 2).sum(axis=1).mean()
-    assert chosen_C(model, X[:100], y[:100]) == pytest.approx(1.0 / spread)
-    same = SVC(C=model.C_, kernel="linear").fit(X[:100], y[:100])
+def unit_of(model, X, y=None):
+    return automatic_C(model.kernel, model.gamma, 3, 0.0, X, getattr(model, "bias", "free"), y=y)
+
+
+def test_the_unit_of_C_is_one_over_the_spread_in_feature_space(cancer):
+    X, y = cancer[0][:100], cancer[1][:100]
+    model = SVC(C="auto", kernel="linear").fit(X, y)
+    spread = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
+    assert unit_of(model, X) == pytest.approx(1.0 / spread)
+    assert min(abs(np.log10(model.C_ * spread) - power) for power in range(-2, 4)) == pytest.approx(0.0, abs=1e-9)
+    same = SVC(C=model.C_, kernel="linear").fit(X, y)
     assert np.array_equal(model.decision_function(X), same.decision_function(X))
     none = SVC(C="auto", kernel="linear", bias="none")
-    assert chosen_C(none, X[:100], y[:100]) == pytest.approx(1.0 / (X[:100] ** 2).sum(axis=1).mean())
-    assert chosen_C(SVC(C="auto", bias="none"), X[:100], y[:100]) == pytest.approx(1.0)
+    assert unit_of(none, X) == pytest.approx(1.0 / (X**2).sum(axis=1).mean())
+    assert unit_of(SVC(C="auto", bias="none"), X) == pytest.approx(1.0)
 
 
 def test_C_does_not_depend_on_units_nor_on_the_origin(cancer):
@@ -101,7 +114,7 @@ def test_C_of_regression_follows_the_targets():
     model = SVR(C="auto", epsilon=5.0).fit(X, y)
     assert chosen_C(SVR(C="auto", epsilon=5.0), X, 10 * y) == pytest.approx(10 * model.C_)
     assert model.score(X, y) > SVR(epsilon=5.0).fit(X, y).score(X, y)
-    assert chosen_C(NuSVR(C="auto"), X, y) == pytest.approx(model.C_)
+    assert unit_of(NuSVR(C="auto"), X, y) == pytest.approx(unit_of(model, X, y))
     assert chosen_C(SVR(C="auto"), X[:30], np.ones(30)) > 0
 
 
@@ -111,14 +124,14 @@ def spread_by_hand(K):
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "precomputed"])
 def test_C_is_what_its_formula_says_of_all_rows(cancer, form):
-    X, y = cancer
+    X, _ = cancer
     K = RBF(gamma=0.05)(X)
     given = {"dense": X, "sparse": sparse.csr_array(X), "precomputed": K}[form]
     kernel = "precomputed" if form == "precomputed" else RBF(gamma=0.05)
-    assert chosen_C(SVC(C="auto", kernel=kernel), given, y) == pytest.approx(1.0 / spread_by_hand(K))
+    assert unit_of(SVC(kernel=kernel), given) == pytest.approx(1.0 / spread_by_hand(K))
     target = X[:, 0] + X[:, 1] ** 2
     expected = 3.0 * target.std() / spread_by_hand(K)
-    assert chosen_C(SVR(C="auto", kernel=kernel), given, target) == pytest.approx(expected)
+    assert unit_of(SVR(kernel=kernel), given, target) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("bias", ["free", "penalised", "none"])

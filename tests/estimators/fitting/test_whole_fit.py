@@ -59,6 +59,18 @@ def test_what_was_not_fitted_is_not(kind, rows):
     assert vars(model) == before
 
 
+def test_a_fit_is_timed_without_the_compiler_and_a_copy_was_never_fitted_here(monkeypatch):
+    from sklearn.base import clone
+
+    from mercer.estimators.fitting import whole_fit
+
+    spent = iter([0.0, 1e6])
+    monkeypatch.setattr(whole_fit, "seconds_compiling", lambda: next(spent))
+    model = SVC().fit([[0.0], [1.0]], [0, 1])
+    assert whole_fit.fit_seconds(model) == 0.0
+    assert whole_fit.fit_seconds(clone(model)) is None
+
+
 def test_a_density_too(rows):
     model = KernelDensity().fit(rows[0])
     before = dict(vars(model))

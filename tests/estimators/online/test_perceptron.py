@@ -231,7 +231,7 @@ def test_a_batch_of_one_class_is_part_of_a_stream():
     model.partial_fit([[-1.0]], ["a"])
     assert model.classes_.tolist() == ["a", "b", "c"]
     assert model.status_ is Status.ITERATION_LIMIT
-    with pytest.raises(AttributeError, match="not known after partial_fit"):
+    with pytest.raises(AttributeError, match="not available after partial_fit"):
         model.certificate_  # noqa: B018 - asking for it is the test
 
 
@@ -530,11 +530,13 @@ def test_the_program_of_a_kernel_keeps_to_its_limits(rng):
 def test_only_programs_have_a_dual_vector(toy, tmp_path):
     for model in (Perceptron(), KernelPerceptron("linear")):
         model.fit(*toy)
-        with pytest.raises(AttributeError, match="multipliers_ is known after a fit with method=\"lp\", got 'online'"):
+        with pytest.raises(
+            AttributeError, match="multipliers_ is only available after a fit with method=\"lp\", got 'online'"
+        ):
             model.multipliers_  # noqa: B018 - asking for it is the test
     for model in (Perceptron(method="lp"), KernelPerceptron("linear", method="lp")):
         model.fit(*toy)
         mercer.save(model, tmp_path / "model.mercer")
         assert mercer.load(tmp_path / "model.mercer").multipliers_ == pytest.approx(model.multipliers_)
-        with pytest.raises(AttributeError, match="mistake_bound_ is known after a fit that starts from zero"):
+        with pytest.raises(AttributeError, match="mistake_bound_ is only available after a fit that starts from zero"):
             model.mistake_bound_  # noqa: B018

@@ -174,8 +174,7 @@ def test_c_in_other_words():
         ({"tol": 0.0}, "tol must be a finite number above 0, got 0.0"),
         ({"bias": "fixed"}, "bias must be one of"),
         ({"gap_tol": -1.0}, "gap_tol must be a finite number above 0, got -1.0"),
-        ({"shrinking": 1}, "shrinking must be True or False, got 1"),
-        ({"kernel": "gaussian"}, "kernel must be one of .*, got 'gaussian'"),
+        ({"kernel": "gaussian"}, "no kernel is called 'gaussian'; there are .*linear"),
         ({"time_limit": 0}, "time_limit must be a finite number above 0, got 0"),
     ],
 )

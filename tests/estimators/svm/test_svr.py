@@ -177,7 +177,7 @@ def test_gap_tol(diabetes):
         ({"epsilon": np.inf}, "epsilon must be"),
         ({"tol": 0.0}, "tol must be"),
         ({"bias": "some"}, "bias must be one of"),
-        ({"kernel": "cubic"}, "kernel must be"),
+        ({"kernel": "cubic"}, "no kernel is called 'cubic'"),
         ({"max_iter": 0}, "max_iter must be"),
         ({"shrinking": "yes"}, "shrinking must be True or False"),
         ({"gap_tol": -1.0}, "gap_tol must be"),

@@ -201,3 +201,24 @@ def test_nodes_nested_too_deep():
         node = [node]
     assert read(node)
     refuses([node], "levels deep")
+
+
+def objects(shape, count, dtype="object"):
+    return {"is": "objects", "shape": shape, "dtype": dtype, "items": {"of": "node", "items": ["a"] * count}}
+
+
+def test_shapes_of_arrays_of_objects():
+    for shape, count in (([2], 2), ([2, 1], 2), ([0], 0), ([1, 1, 1, 2], 2)):
+        assert read(objects(shape, count)).shape == tuple(shape)
+    for shape in ([], [1, 1, 1, 1, 2], [-1, -2], [2, -1], [True, 2], "2", None):
+        refuses(objects(shape, 2), "an array of objects cannot have dtype")
+    refuses(objects([3], 2), "cannot have 2 entries")
+    refuses(objects([2], 2, "<Ux"), "an array of objects cannot have dtype")
+
+
+def test_widths_of_arrays_of_texts():
+    assert read(objects([2], 2, "<U7")).dtype == np.dtype("<U7")
+    assert read(objects([2], 2, "<U0")).dtype == np.dtype("<U1")
+    # Wider than any text in it could want: the width is taken from the texts.
+    assert read(objects([2], 2, "<U9999999")).dtype == np.dtype("<U1")
+    assert read(objects([0], 0, "<U3")).shape == (0,)

@@ -4,10 +4,14 @@ import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import is_classifier, is_outlier_detector
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import Graph
 from mercer import kernels as k
+from mercer.exchange.model_file.encode import Writer
+from mercer.exchange.model_file.save import describe
 from tests.exchange.model_file.test_round_trip import data, fitted, round_trip, target
 from tests.exchange.sameness import same, same_answers
 
@@ -71,3 +75,24 @@ def test_graphs_of_networkx(is_directed, tmp_path):
     assert all(isinstance(graph, Graph) for graph in again.support_vectors_)
     few = mercer.SVC(kernel=k.WeisfeilerLehman()).fit(graphs[:4], y[:4])
     assert np.array_equal(few.decision_function(graphs), round_trip(few, tmp_path).decision_function(graphs))
+
+
+def test_what_a_file_says_of_a_pipeline_is_about_its_last_step(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = make_pipeline(StandardScaler(), mercer.SVC()).fit(X, y)
+    mercer.save(model, tmp_path / "m.mercer")
+    about = describe(tmp_path / "m.mercer")["about"]
+    assert (about["class"], about["estimator"], about["status"]) == ("Pipeline", "SVC", "OPTIMAL")
+    assert about["classes"] == ["0", "1"]
+    assert about["n_features"] == 3
+
+
+def test_equal_arrays_are_in_a_file_once(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(300, 100))
+    sizes = []
+    for pair in ((rows, rows.copy()), (rows, rows + 1.0)):
+        writer = Writer()
+        names = [writer.tensor(each) for each in pair]
+        sizes.append((len(set(names)), len(writer.arrays)))
+    assert sizes == [(1, 1), (2, 2)]

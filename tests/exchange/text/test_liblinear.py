@@ -162,3 +162,26 @@ def test_a_bad_file_is_named(tmp_path, old, new, message):
     (tmp_path / "bad.model").write_text(GOOD.replace(old, new, 1))
     with pytest.raises(DataError, match=f"bad.model.*{message}"):
         read_liblinear_model(tmp_path / "bad.model")
+
+
+@pytest.mark.parametrize(
+    "classes", [["a", "b"], ["b", "a", "c"], ["a", "c", "b"], ["a", "a", "b"], ["a", "b", "c", "d"], "abc"]
+)
+def test_names_of_classes_come_in_order_and_are_as_many(tmp_path, classes):
+    X, y, new = rows(n_classes=3)
+    model = mercer.LinearSVC().fit(X, y)
+    write_liblinear_model(model, tmp_path / "m")
+    with pytest.raises(ParameterError, match="classes must be 3 labels in ascending order"):
+        read_liblinear_model(tmp_path / "m", classes=classes)
+    again = read_liblinear_model(tmp_path / "m", classes=["a", "b", "c"])
+    assert (again.predict(new) == np.array(["a", "b", "c"])[np.searchsorted(model.classes_, model.predict(new))]).all()
+
+
+def test_a_machine_that_was_read_has_no_probabilities_of_another(tmp_path):
+    X, y, _ = rows()
+    write_liblinear_model(mercer.LinearSVC().fit(X, y), tmp_path / "m")
+    again = read_liblinear_model(tmp_path / "m")
+    assert not hasattr(again, "predict_proba")
+    assert again.set_params(probability=True).probability
+    with pytest.raises((AttributeError, ParameterError, DataError)):
+        again.predict_proba(X)

@@ -236,7 +236,10 @@ def test_what_libsvm_cannot_hold_is_refused(tmp_path):
     X, y, _ = rows(n_classes=3)
     for model, message in [
         (mercer.SVC(kernel=Laplacian(0.5)), "LIBSVM has no kernel Laplacian"),
-        (mercer.SVC(kernel=Linear() + RBF(1.0)), "LIBSVM has no kernel Sum"),
+        (
+            mercer.SVC(kernel=Linear() + RBF(1.0)),
+            r"LIBSVM has no kernel Linear\(\) \+ RBF\(gamma=1\.0\); it has linear",
+        ),
         (mercer.SVC(multi_class="ovr"), "multi_class must be 'ovo', got 'ovr'"),
         (mercer.SVC(kernel=lambda A, B: A @ B.T), "the kernel is a Python function"),
         (mercer.SVC(probability="isotonic"), "only Platt's sigmoid"),
@@ -377,3 +380,68 @@ def test_scikit_learn_fits_the_same_function(tmp_path):
     write_libsvm_model(ours, tmp_path / "m")
     again = read_libsvm_model(tmp_path / "m").set_params(decision_function_shape="ovo")
     assert again.decision_function(new) == pytest.approx(theirs.decision_function(new), abs=2e-2)
+
+
+@pytest.mark.parametrize("classes", [["a", "b"], ["b", "a", "c"], ["a", "c", "b"], ["a", "a", "b"]])
+def test_names_of_classes_come_in_order_and_are_as_many(tmp_path, classes):
+    X, y, new = rows(n_classes=3)
+    model = mercer.SVC(gamma=0.3).fit(X, y)
+    write_libsvm_model(model, tmp_path / "m")
+    with pytest.raises(ParameterError, match="classes must be 3 labels in ascending order"):
+        read_libsvm_model(tmp_path / "m", classes=classes)
+    again = read_libsvm_model(tmp_path / "m", classes=["a", "b", "c"])
+    assert (again.predict(new) == np.array(["a", "b", "c"])[np.searchsorted(model.classes_, model.predict(new))]).all()
+
+
+@pytest.mark.parametrize("labels", [[1.5, 2, 3], [1, 2.5, 3]])
+def test_numbers_of_classes_are_whole(tmp_path, labels):
+    X, y, _ = rows(n_classes=3)
+    model = mercer.SVC(gamma=0.3).fit(X, np.array(["a", "b", "c"])[np.searchsorted(np.unique(y), y)])
+    with pytest.raises(ParameterError, match="whole"):
+        write_libsvm_model(model, tmp_path / "m", labels=labels)
+
+
+def test_a_machine_that_was_read_says_that_it_was_solved(tmp_path):
+    X, y, _ = rows()
+    write_libsvm_model(mercer.SVC().fit(X, y), tmp_path / "m")
+    again = read_libsvm_model(tmp_path / "m")
+    assert (again.status_.name, again.fit_status_) == ("OPTIMAL", 0)
+
+
+@pytest.mark.parametrize("kind", [mercer.SVR, mercer.NuSVR])
+def test_the_type_of_a_regression_is_written(tmp_path, kind):
+    X, _, _ = rows()
+    write_libsvm_model(kind(kernel="rbf").fit(X, X[:, 0]), tmp_path / "m")
+    expected = {"SVR": "epsilon_svr", "NuSVR": "nu_svr"}[kind.__name__]
+    assert (tmp_path / "m").read_text().splitlines()[0] == f"svm_type {expected}"
+
+
+def test_other_regressions_are_written_as_those_of_a_tube(tmp_path):
+    X, _, new = rows()
+    model = mercer.MKLRegressor([mercer.kernels.RBF(0.3)], method="average").fit(X, X[:, 0])
+    write_libsvm_model(model, tmp_path / "m")
+    assert (tmp_path / "m").read_text().splitlines()[0] == "svm_type epsilon_svr"
+    assert_same(read_libsvm_model(tmp_path / "m").predict(new), model.predict(new))
+
+
+@pytest.mark.parametrize("position", ["1", "70", "0", "1.5", "-3", "2147483648"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_positions_of_a_precomputed_kernel_are_whole_numbers_from_one(tmp_path, position, place):
+    positions = ["2", "3"]
+    positions[place] = position
+    head = "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.5\nlabel 1 -1\nnr_sv 1 1\nSV\n"
+    (tmp_path / "m").write_text(f"{head}1 0:{positions[0]}\n-1 0:{positions[1]}\n")
+    if position in ("1", "70"):
+        model = read_libsvm_model(tmp_path / "m", n_features=80)
+        assert model.support_.tolist() == [int(each) - 1 for each in positions[::-1]]  # the smaller label first
+    else:
+        with pytest.raises(DataError, match="a position of a precomputed kernel must be a whole number from 1"):
+            read_libsvm_model(tmp_path / "m", n_features=80)
+
+
+@pytest.mark.parametrize("rows_", ["1 1:2\n-1 0:3\n", "1 0:2\n-1\n", "1\n-1\n"])
+def test_rows_of_a_precomputed_kernel_begin_with_a_position(tmp_path, rows_):
+    head = "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.5\nlabel 1 -1\nnr_sv 1 1\nSV\n"
+    (tmp_path / "m").write_text(head + rows_)
+    with pytest.raises(DataError, match="each support vector of a precomputed kernel must begin with 0:"):
+        read_libsvm_model(tmp_path / "m", n_features=80)

@@ -98,3 +98,16 @@ def test_the_picture():
     at = np.arange(1, 31)
     runs = [Run(name, 0.1 * at, at, 5.0 - 4.0 * rate**at, 5.0) for name, rate in (("slow", 0.8), ("fast", 0.5))]
     assert_pictured(ConvergenceDisplay(runs=runs).plot().figure_, "convergence")
+
+
+def test_a_fit_of_one_round_is_told_in_a_sentence(machine, rng):
+    X = rng.normal(size=(40, 2))
+    model = SVC().fit(X, X[:, 0] > 0)
+    assert len(model.trace_) == 1
+    note = ConvergenceDisplay.from_estimator(model).note_.get_text()
+    assert note.startswith(f"Solved in one round: {model.trace_[0].iterations:,} steps, relative gap ")
+    assert f"{model.certificate_.dual:.6g}" in note
+    several = ConvergenceDisplay.from_estimator(SVC().fit(X, np.arange(40) % 3)).note_.get_text()
+    assert several.startswith("3 problems, each solved in one round")
+    assert ConvergenceDisplay.from_estimator(machine).note_ is None
+    assert ConvergenceDisplay.from_estimators({"small": model, "linear": machine}).note_ is None

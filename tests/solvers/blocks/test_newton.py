@@ -9,6 +9,7 @@ from scipy.linalg import cholesky
 
 from mercer._jit.row_products import RowProducts
 from mercer._jit.row_views import view_rows
+from mercer._jit.threads import Stopped
 from mercer.problems.linear.block_machine import BlockMachine
 from mercer.problems.linear.machine import LinearMargin, LinearTube
 from mercer.solvers.blocks import newton, steps
@@ -170,6 +171,43 @@ def test_limits_leave_what_is_best_so_far():
     assert found.status == Status.ITERATION_LIMIT
     assert np.isfinite(found.certificate.gap)
     assert found.certificate.box_violation == 0.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("bias", ["free", "penalised"])
+def test_a_pass_that_is_cut_short_leaves_the_gap_of_those_before(loss, bias):
+    X, y, _ = rows()
+    machine = BlockMachine(y, 1.0, loss, bias=bias)
+    least = solve(blocks_of(X), machine, gap_tol=1e-10).certificate.primal
+    for whole in range(5):
+        found = solve(stopped_after(blocks_of(X), whole), machine, gap_tol=1e-12)
+        assert found.status == Status.INTERRUPTED
+        if whole == 0:
+            assert found.certificate is None
+            continue
+        penalty = 0.5 * (found.w @ found.w + (found.bias**2 if bias == "penalised" else 0.0))
+        primal = penalty + machine.rows(slice(None)).risk(X @ found.coefficients + found.bias)
+        assert found.certificate.primal == pytest.approx(primal, rel=1e-12)
+        assert found.certificate.dual <= least <= found.certificate.primal
+        assert found.certificate.gap == found.certificate.primal - found.certificate.dual
+        assert not found.certificate.is_full
+        counts = found.certificate.n_free, found.certificate.n_bounded, found.certificate.n_zero
+        assert sum(counts) == len(y)
+        assert min(counts) >= 0
+
+
+def stopped_after(blocks, passes):
+    """Blocks whose next pass is ended before its end."""
+    total, done = blocks.total, []
+
+    def cut_short(*asked):
+        if len(done) == passes:
+            raise Stopped
+        done.append(1)
+        return total(*asked)
+
+    blocks.total = cut_short
+    return blocks
 
 
 def test_a_solution_to_begin_from_saves_steps():

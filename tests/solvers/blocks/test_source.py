@@ -50,7 +50,7 @@ def test_whoever_says_stop_is_heard_between_blocks():
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
 def test_parts_that_belong_to_others_stay_as_they_are(count):
     # A worker of a cluster keeps them, and may be asked for them again.
-    parts = [Response(*[np.full(2, float(k))] * 5, k, k, k, np.full((3, 3), float(k))) for k in range(count)]
+    parts = [Response(*[np.full(2, float(k))] * 5, k, k, k, k, np.full((3, 3), float(k))) for k in range(count)]
     evaluations = [
         Answers([Evaluation(1.0, np.ones(2), part, None), np.full(2, float(k)), None]) for k, part in enumerate(parts)
     ]

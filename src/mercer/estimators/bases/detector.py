@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 class Detector(OutlierMixin, OneFunctionModel):
     """What a half-space and a ball around most of the data do alike."""
 
+    # Whether the kernel may be "auto".
+    _chooses_kernel = True
+
     def fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn where the rows of X are.
 

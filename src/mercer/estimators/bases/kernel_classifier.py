@@ -35,6 +35,8 @@ class KernelClassifier(ClassifierMixin, KernelModel):
     warm_start = False
     # What `multi_class` may be.
     _multi_classes: tuple[str, ...] = ("ovo", "ovr")
+    # Whether the kernel may be "auto".
+    _chooses_kernel = True
 
     def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels.
@@ -68,12 +70,12 @@ class KernelClassifier(ClassifierMixin, KernelModel):
 
     def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
         """Rows and labels, and what "auto" stands for with them."""
-        choose_kernel(self, X)
+        choose_kernel(self, X, y, sample_weight)
         X, y = training_input(self, X, y)
-        self._choose_C(X, sample_weight)
+        self._choose_C(X, sample_weight, y)
         return X, y
 
-    def _choose_C(self, X: Rows, sample_weight: ArrayLike | None) -> None:
+    def _choose_C(self, X: Rows, sample_weight: ArrayLike | None, y: Array) -> None:
         """Where C has no value "auto", there is nothing to do."""
 
     def _setup(self, y: Array, sample_weight: ArrayLike | None = None) -> tuple[Any, FloatArray, FloatArray | None]:
@@ -146,8 +148,8 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         return self.classes_[values.argmax(axis=1)]
 
 
-def refuse_ties_of_pairs(estimator: KernelClassifier) -> None:
+def refuse_ties_of_pairs(estimator: Any) -> None:
     """As scikit-learn has it, whose `decision_function` then has no column to break a tie by."""
-    if estimator.break_ties and estimator.decision_function_shape == "ovo":
+    if getattr(estimator, "break_ties", False) and estimator.decision_function_shape == "ovo":
         require_fitted(estimator)
         raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'")

@@ -20,7 +20,7 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.fitting.progress import print_residual, watchers
+from mercer.estimators.fitting.progress import residual_line, watchers
 from mercer.estimators.fitting.training import Budget, TrainingData, require_bounded
 from mercer.estimators.low_rank.low_rank import require_approximation
 from mercer.kernels.base.expansion import Expansion
@@ -88,7 +88,7 @@ class KernelMethod(CertifiedLazily, HoldsKernels):
             parse_bytes(self.memory_limit)
 
     def _watchers(self) -> list[Callable[[Any], Any]]:
-        return watchers(self, print_residual)
+        return watchers(self, residual_line)
 
     def _kernel(self, X: Rows, weights: FloatArray | None = None) -> "Kernel":
         """The kernel bound to X; gamma=None is 1 / n_features, as in scikit-learn."""

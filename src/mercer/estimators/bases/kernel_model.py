@@ -19,7 +19,7 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.fitting.progress import round_printer, watchers
+from mercer.estimators.fitting.progress import round_line, watchers
 from mercer.estimators.fitting.support import linear_coefficients
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import TrainingData
@@ -84,7 +84,7 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         return Limits(self.max_iter, self.time_limit, self._watchers())
 
     def _watchers(self) -> list[Callable[[Any], Any]]:
-        return watchers(self, round_printer(self))
+        return watchers(self, round_line(self))
 
     def _training_data(self, X: Rows, weights: FloatArray | None, budget: "Budget") -> tuple[Any, TrainingData]:
         """X with its kernel; where a function's whole matrix has room, it is computed at once.
@@ -185,7 +185,7 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
             self._heed(self._evidence.certificates(full=True), warns=False)
-        elif certifier.is_large:
+        else:
             self._certify_within_fit()
 
     def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:

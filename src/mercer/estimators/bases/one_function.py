@@ -50,7 +50,6 @@ class OneFunctionModel(KernelModel):
         super()._check_parameters()
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
         require_optional_number("cache_size", self.cache_size, above=0.0)
-        require_flag("shrinking", self.shrinking)
         require_flag("warm_start", self.warm_start)
 
     def _fit_rows(self, X: Rows, y: Array | None, sample_weight: ArrayLike | None, limits: "Limits") -> None:

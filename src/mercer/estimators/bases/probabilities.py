@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
 from mercer._types import Array, BoolArray, FloatArray, IndexArray, Rows
+from mercer.estimators.bases.kernel_classifier import refuse_ties_of_pairs
 from mercer.estimators.fitting.equal_rows import comparable_rows
 from mercer.solvers.calibration.isotonic import fit_isotonic
 from mercer.solvers.calibration.out_of_fold import FOLDS, assign_folds, out_of_fold_scores, projected
@@ -379,6 +380,7 @@ class Probable:
         -------
         ndarray of shape (n,)
         """
+        refuse_ties_of_pairs(self)
         if getattr(self, "_calibration", None) is None:
             return super().predict(X)  # type: ignore[misc]
         return self.classes_[cast(Calibration, self._calibration).most_probable(self._values(X))]

@@ -1,24 +1,28 @@
 """Which kernel suits data, by what they are: what `kernel="auto"` stands for, in Python, in the command and in the
 Studio.
 
-Rows of more columns than rows get a plane. There a Gaussian kernel of the usual width sees all rows as about equally
-far from each other: on counts of words it is right two times in five where a plane is right in seven of ten.
+Tables and rows of numbers get the kernel of `table_kernel`: columns on one scale, compared jointly and one by one. Rows
+of more columns than rows get a plane. There a kernel of distances sees all rows as about equally far from each other:
+on counts of words it is right two times in five where a plane is right in seven of ten.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 
-from mercer._types import Array, Rows
+from mercer._types import Array, FloatArray, Rows
+from mercer.estimators.auto.table_kernel import TableKernel, never, table_kernel
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.graph.weisfeiler_lehman import WeisfeilerLehman
-from mercer.kernels.string.spectrum import Spectrum
 from mercer.kernels.table.columns import Columns
+from mercer.kernels.table.encoded import Encoded
 from mercer.kernels.table.frame import as_frame, is_data_frame
+from mercer.kernels.table.infer_kernel import text_kernel
 from mercer.kernels.tree.subset_tree import SubsetTree
 from mercer.kernels.tree.tree import Tree
+from mercer.kernels.vector.linear import Linear
 
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
@@ -26,25 +30,50 @@ if TYPE_CHECKING:
 
 # Sparse rows of more columns than this are texts, or like them.
 MANY_COLUMNS = 1_000
-_TABLE = "a table with columns that are not all numbers: a kernel for each column, averaged"
 
 
-def kernel_for(X: Rows) -> "tuple[str | Kernel, str]":
+def kernel_for(
+    X: Rows,
+    y: Any = None,
+    *,
+    is_quantity: bool = False,
+    weights: FloatArray | None = None,
+    stop: Callable[[], bool] = never,
+) -> "tuple[str | Kernel, str]":
     """(kernel or its name, why) for data as they are.
+
+    Parameters
+    ----------
+    X : table, rows or items
+    y : array-like (n,), optional
+        Targets, from which a table's columns get their weights; what cannot be used is left aside.
+    is_quantity : bool
+        Whether the targets are quantities rather than classes.
+    weights : ndarray (n,), optional
+        Of the rows.
+    stop : callable
+        True when it is time to come to an end.
 
     Examples
     --------
     >>> from mercer.estimators.fitting.auto_kernel import kernel_for
-    >>> kernel_for([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
-    ('rbf', 'rows of 2 numbers, fewer than the 3 rows: planes may not do')
+    >>> kernel_for(["a b", "b c"])[1]
+    'the items are texts'
     """
+    targets = _usable(y, is_quantity)
+
+    def of_table(table: Rows) -> TableKernel:
+        own = targets if targets is not None and len(targets) == len(as_frame(table)) else None
+        return table_kernel(table, own, is_quantity=is_quantity, weights=weights, stop=stop)
+
     if is_data_frame(X) or _is_list_of(X, Mapping):
-        return _for_table(X)
+        found = of_table(X)
+        return _plane_if_wide(found, len(as_frame(X)))
     if sparse.issparse(X):
-        return _for_numbers(*cast(tuple[int, int], X.shape), is_sparse=True)
+        return _for_sparse(*cast(tuple[int, int], X.shape))
     items = X if isinstance(X, (list, tuple)) else np.asarray(X)
     if getattr(items, "ndim", 2) == 2 and not _is_list_of(items, (str, Tree, Graph)):
-        return _for_rows(X)
+        return _for_rows(X, of_table)
     if _is_list_of(items, str):
         return _for_texts(items)
     if _is_list_of(items, Tree):
@@ -54,12 +83,31 @@ def kernel_for(X: Rows) -> "tuple[str | Kernel, str]":
     return "rbf", "one-dimensional data, which fit will look at"
 
 
+def _usable(y: Any, is_quantity: bool) -> Array | None:
+    """Targets as an array, or None where nothing can be learnt from them; the fit says what is wrong with those."""
+    if y is None:
+        return None
+    try:
+        targets = np.asarray(y)
+        if targets.ndim == 2 and targets.shape[1] == 1:
+            targets = targets[:, 0]
+        if is_quantity and targets.dtype.kind != "c":
+            targets = targets.astype(np.float64)
+        elif targets.dtype.kind == "O":
+            targets = targets.astype(str)
+    except (TypeError, ValueError):
+        return None
+    if targets.ndim != 1 or targets.dtype.kind not in "biufUS":
+        return None
+    if targets.dtype.kind == "f" and not (np.abs(targets) < 1e100).all():
+        return None
+    return targets
+
+
 def _for_texts(items: Sequence[str] | Array) -> "tuple[Kernel, str]":
-    """Words and pairs of words; letters where there are no words, as in sequences of proteins."""
     n_of_words = sum(len(text.split(None, 1)) > 1 for text in items)
-    if 2 * n_of_words >= len(items):
-        return Spectrum(length=(1, 2), tokenizer="words").normalized(), "the items are texts"
-    return Spectrum().normalized(), "the items are texts of one word each: sequences of letters"
+    told = "the items are texts" + ("" if 2 * n_of_words >= len(items) else " of one word each: sequences of letters")
+    return text_kernel(list(items)), told
 
 
 def _is_list_of(X: Rows, kind: type | tuple[type, ...]) -> bool:
@@ -67,30 +115,44 @@ def _is_list_of(X: Rows, kind: type | tuple[type, ...]) -> bool:
     return is_flat and len(X) > 0 and all(isinstance(each, kind) for each in X)
 
 
-def _for_table(X: Rows) -> "tuple[str | Kernel, str]":
-    frame = as_frame(X)
-    columns = [frame.column(name) for name in frame.names]
-    if is_data_frame(X) and all(column.kind == "number" and not column.missing.any() for column in columns):
-        return _for_numbers(len(frame), len(frame.names))
-    return Columns.infer(X), _TABLE
-
-
-def _for_rows(X: Rows) -> "tuple[str | Kernel, str]":
+def _for_rows(X: Rows, of_table: Callable[[Rows], TableKernel]) -> "tuple[str | Kernel, str]":
+    """Of rows as an array or a list of lists; what is no table of finite numbers or labels is left to the fit."""
+    unknown = "rbf", "rows that fit will look at"
     try:
         rows = np.asarray(X)
     except ValueError:
-        return "rbf", "rows that fit will look at"
-    if rows.ndim == 2 and rows.dtype.kind in "OUS":
+        return unknown
+    if rows.ndim != 2 or rows.dtype.kind == "c" or 0 in rows.shape:
+        return unknown
+    if rows.dtype.kind in "OUS":
         try:
             rows = rows.astype(np.float64)
         except (TypeError, ValueError):
-            return Columns.infer(X), _TABLE
-    return _for_numbers(*rows.shape) if rows.ndim == 2 else ("rbf", "rows that fit will look at")
+            # Rows with labels among them: the columns go by position.
+            return Columns.infer(X), "rows that are not all numbers: a kernel for each column, averaged"
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_usual = bool(np.isfinite(rows).all()) and float(np.abs(rows).max()) < 1e100 and rows.std(axis=0).any()
+    return _plane_if_wide(of_table(rows.astype(np.float64)), len(rows)) if is_usual else unknown
 
 
-def _for_numbers(n: int, d: int, is_sparse: bool = False) -> tuple[str, str]:
-    if is_sparse and d > MANY_COLUMNS:
+def _plane_if_wide(found: TableKernel, n: int) -> "tuple[Kernel, str]":
+    kernel = found.kernel
+    if isinstance(kernel, Encoded) and len(kernel.columns) >= n:
+        told = f"{len(kernel.columns)} columns for {n} rows: a plane separates nearly anything"
+        return Encoded(kernel.columns, Linear()), told
+    return kernel, _told(found)
+
+
+def _told(found: TableKernel) -> str:
+    how = "each with the weight that predicts best rows left out" if found.learnt is not None else "all alike"
+    left_out = ", ".join(f"{name!r} ({why})" for name, why in list(found.left_out.items())[:8])
+    told = f"columns on one scale, compared jointly and one by one, {how}"
+    return told + (f"; left out: {left_out}" if left_out else "")
+
+
+def _for_sparse(n: int, d: int) -> tuple[str, str]:
+    if d > MANY_COLUMNS:
         return "linear", f"sparse rows of {d} columns, such as texts: a plane does, and is fast"
     if d >= n:
         return "linear", f"{d} columns for {n} rows: a plane separates nearly anything"
-    return "rbf", f"rows of {d} numbers, fewer than the {n} rows: planes may not do"
+    return "rbf", f"sparse rows of {d} numbers, fewer than the {n} rows: planes may not do"

@@ -1,23 +1,29 @@
-"""What `kernel="auto"` and `C="auto"` stand for: fixed rules, applied to the training data.
+"""What `kernel="auto"` and `C="auto"` stand for, on the training data.
 
-C weighs losses against |w|^2, so it has the unit of one over a squared norm in feature space. SVMlight
-takes C = 1 / mean k(x, x) (Joachims 1999). A free bias does not notice where the origin is: there the
-mean squared distance from the centre is what counts, mean k(x, x) - mean k(x, x'). Then alpha = C moves a
-function by about 1 at a typical distance. For regression it is times three standard deviations of
-y, the range of the function (after Cherkassky & Ma 2004).
+C is chosen by folds of some hundred rows (`strength_by_folds`), among powers of ten times a unit that follows from the
+kernel. C weighs losses against |w|^2, so it has the unit of one over a squared norm in feature space. SVMlight takes
+C = 1 / mean k(x, x) (Joachims 1999). A free bias does not notice where the origin is: there the mean squared distance
+from the centre is what counts, mean k(x, x) - mean k(x, x'). Then alpha = C moves a function by about 1 at a typical
+distance. For regression it is times three standard deviations of y, the range of the function (after Cherkassky & Ma
+2004).
 """
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from mercer._errors import DataError, ParameterError
+from mercer._jit.waiting import ends_in_force
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
+from mercer.estimators.auto.strength_by_folds import strength_by_folds
+from mercer.estimators.fitting.given_matrix import count_items
 from mercer.estimators.fitting.weights import row_weights
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.notation.sklearn_names import resolve
 from mercer.solvers.calibration.out_of_fold import projected
+from mercer.solvers.limits import Limits
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -26,8 +32,10 @@ if TYPE_CHECKING:
     from mercer.problems.regularization import Regularization
 
 
-# Rows whose kernel matrix decides C, at most.
+# Rows whose kernel matrix decides the unit of C, at most.
 MOST_ROWS = 1_000
+# Shares of a fit's time limit after which "auto" takes what it has: of the kernel, then of C.
+KERNEL_SHARE, STRENGTH_SHARE = 0.3, 0.5
 # The range of a function in standard deviations of its values.
 DEVIATIONS = 3.0
 
@@ -37,15 +45,32 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def choose_kernel(estimator: "BaseEstimator", X: Rows) -> None:
-    """Note on an estimator with kernel="auto" which kernel that is for X, and why."""
+def choose_kernel(estimator: "BaseEstimator", X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> None:
+    """Note on an estimator with kernel="auto" which kernel that is for the rows of X that have a weight, and why."""
     for name in ("kernel_", "kernel_reason_"):
         vars(estimator).pop(name, None)
     if is_auto(estimator.kernel):
         # Kernels of texts, trees, graphs and tables take time to load, and few fits ask.
         from mercer.estimators.fitting.auto_kernel import kernel_for
+        from mercer.estimators.fitting.rows_at import rows_at
 
-        estimator.kernel_, estimator.kernel_reason_ = kernel_for(X)
+        n = count_items(X)
+        weights = None if sample_weight is None else row_weights(sample_weight, n)
+        used = None if weights is None else np.flatnonzero(weights)
+        if weights is not None and used is not None and 0 < len(used) < n:
+            X, weights = rows_at(X, used), weights[used]
+            y = np.asarray(y)[used] if y is not None and len(np.asarray(y)) == n else None
+        estimator.kernel_, estimator.kernel_reason_ = kernel_for(
+            X, y, is_quantity=is_regressor(estimator), weights=weights, stop=lambda: is_spent(KERNEL_SHARE)
+        )
+
+
+def is_spent(share: float) -> bool:
+    """Whether the limits of the fit that this is part of are over, or this share of its time."""
+    limits = ends_in_force()
+    if not isinstance(limits, Limits):
+        return False
+    return limits.is_over() or (limits.time_limit is not None and limits.seconds > share * limits.time_limit)
 
 
 def automatic_C(
@@ -58,7 +83,7 @@ def automatic_C(
     sample_weight: ArrayLike | None = None,
     y: Array | None = None,
 ) -> float:
-    """The number that C="auto" stands for (see the top of this file).
+    """The unit in which C="auto" is counted (see the top of this file).
 
     Examples
     --------
@@ -149,10 +174,19 @@ class AutomaticC:
             raise ParameterError('C="auto" is fixed by fit; give a number here')
         return self.C_
 
-    def _choose_C(self, X: Rows, sample_weight: ArrayLike | None, y: Array | None = None) -> None:
+    def _choose_C(self, X: Rows, sample_weight: ArrayLike | None, y: Array) -> None:
         """Note what "auto" is for checked data."""
         vars(self).pop("C_", None)
         if is_auto(self.C):
             bias = getattr(self, "bias", "free")
             kernel = self.kernel_ if is_auto(self.kernel) else self.kernel
-            self.C_ = automatic_C(kernel, self.gamma, self.degree, self.coef0, X, bias, sample_weight, y)
+            n = len(y)
+            weights = None if sample_weight is None else row_weights(sample_weight, n)
+            if weights is not None and not weights.any():
+                # The fit refuses such weights, and says so.
+                self.C_ = 1.0
+                return
+            bound = resolve(kernel, self.gamma, self.degree, self.coef0, X, weights)
+            quantity = y if is_regressor(self) else None
+            unit = automatic_C(bound, self.gamma, self.degree, self.coef0, X, bias, sample_weight, quantity)
+            self.C_ = unit * strength_by_folds(self, bound, X, y, weights, unit, lambda: is_spent(STRENGTH_SHARE))

@@ -25,13 +25,15 @@ LEFT_BEHIND = (
     "a copy of a model, or one from a file, has no training data, so that its fit cannot be certified anew; fit again, "
     "or call certificate(full=True) before it is copied"
 )
+NOT_KEPT = "the fit ended before its certificate was complete, and kept nothing to complete it; fit with more time"
 UNREAD = (
     "the model is a copy, or from a file, made before its certificate was read, which takes about as long as a fit "
     "where that was large and ended early, or after the training data had been changed; fit again, and read "
     "certificate_ before it is copied"
 )
-# A certificate that is computed by `fit` takes at most this share of the time that the fit has taken.
-SHARE_OF_FIT = 0.2
+# A certificate that is computed by `fit` takes at most this share of the time that the fit has taken; of a small fit,
+# these seconds.
+SHARE_OF_FIT, LEAST_SECONDS = 0.2, 0.25
 
 
 def fingerprint(X: Rows) -> Any:
@@ -47,6 +49,10 @@ class Certifier(Protocol):
     @property
     def is_large(self) -> bool:
         """Whether recomputing everything takes long."""
+        ...
+
+    def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
+        """Whether the certificates could deny that a fit has reached what was asked for."""
         ...
 
     def full(self, stop: Callable[[], bool] | None = None, tell: Callable[[float], None] | None = None) -> list[Any]:
@@ -79,7 +85,8 @@ class Evidence(KeptData):
     """Kept by a fitted model until its certificates are asked for; then the data are dropped.
 
     A certificate needs every kernel value between a training point and a support vector in double precision, about as
-    much work as the fit, so it waits until it is read. Where that is long, what the solver has is checked and taken
+    much work as the fit, so it waits until it is read, unless it could deny what the solver says: then `fit` computes
+    it. Where that is long, what the solver has is checked and taken
     over instead: so little work that `fit` does it. The data are then kept for who wants everything recomputed.
     """
 
@@ -103,7 +110,7 @@ class Evidence(KeptData):
     def settled(cls, found: list[Any]) -> Self:
         """What is known already: certificates that the fit itself has computed."""
         evidence = cls.missing()
-        evidence._found = found
+        evidence._found, evidence._mark = found, NOT_KEPT
         return evidence
 
     def certificates(
@@ -162,7 +169,7 @@ class Certified:
     """A model whose status is what its certificates say.
 
     A solver says OPTIMAL when its own numbers do, which it computes as it goes. Certificates are computed from data and
-    coefficients, most of them when they are first read: one that denies what the solver said is heeded.
+    coefficients: by `fit` where they could deny what the solver said, which is heeded, else when they are first read.
     """
 
     if TYPE_CHECKING:
@@ -239,7 +246,10 @@ class CertifiedLazily(Certified):
         return self.status_ == Status.OPTIMAL and not all(map(self._is_reached, found))
 
     def _certify_within_fit(self) -> None:
-        """What a large fit says of itself before it ends, within its limits and at a small share of its time."""
+        """What a fit says of itself before it ends, within its limits and at a small share of its time."""
+        if not self._evidence.certifier.is_large:
+            self._look_where_in_doubt()
+            return
         try:
             found = self._evidence.take_over(_within_fit(SHARE_OF_FIT))
         except Stopped:
@@ -249,6 +259,16 @@ class CertifiedLazily(Certified):
             with suppress(Stopped):
                 found = self._evidence.certificates(True, _within_fit(np.inf))
         self._heed(found, warns=False)
+
+    def _look_where_in_doubt(self) -> None:
+        """Have a small fit certified, if that could deny what the solver says."""
+        stop = _within_fit(SHARE_OF_FIT, LEAST_SECONDS)
+        if stop is None or self.status_ != Status.OPTIMAL:
+            return  # it was solved elsewhere, or says no more than it may
+        asked = getattr(self, "tol", None), getattr(self, "gap_tol", None)
+        if self._evidence.certifier.leaves_doubt(*asked):
+            with suppress(Stopped):  # it is computed when it is read
+                self._heed(self._evidence.certificates(True, stop), warns=False)
 
     def __getstate__(self) -> dict[str, Any]:
         # The training data are not part of a model: what is to be said of them is said now.
@@ -266,12 +286,12 @@ def known_certificates(model: Any) -> Any:
     return getattr(model, "certificate_", None)
 
 
-def _within_fit(share: float) -> Callable[[], bool] | None:
-    """Whether the limits in force are over, or so large a share of the fit's time so far."""
+def _within_fit(share: float, least: float = 0.0) -> Callable[[], bool] | None:
+    """Whether the limits in force are over, or so large a share of the fit's time so far and so many seconds."""
     limits, begin = ends_in_force(), time.monotonic()
     if limits is None:
         return None
-    allowed = share * limits.seconds
+    allowed = max(least, share * limits.seconds)
     return lambda: limits.is_over() or time.monotonic() - begin > allowed
 
 

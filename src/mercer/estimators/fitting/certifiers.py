@@ -26,6 +26,10 @@ UNKNOWN_COST = 1000
 BLOCK = 4096
 # Problems of fewer rows than this are not sampled.
 FEW_ROWS = 2400
+# What a kernel entry may be off by, as a share of the largest (docs/reliability.md), to be on the safe side.
+ENTRY_ERROR = 1e-12
+# Rows up to which a matrix is computed once more, for what was solved by its factors or eigenvectors.
+FACTORED_ROWS = 2000
 
 
 class Computed:
@@ -33,8 +37,12 @@ class Computed:
 
     is_large = False
 
-    def __init__(self, compute: Callable[[], Any]) -> None:
-        self._compute = compute
+    def __init__(self, n: int, compute: Callable[[], Any]) -> None:
+        self._n, self._compute = n, compute
+
+    def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
+        """Whether `fit` has to look: solved is what was computed, and nobody has asked how well."""
+        return self._n <= FACTORED_ROWS
 
     def full(self, stop: Stop = None, tell: Tell = None) -> list[Any]:
         """A list of the one."""
@@ -65,6 +73,10 @@ class ProblemCertifier:
         # Small fits are told by their rows alone: to ask for more would take some of their time.
         most = len(self.solved.intercepts) * self.data.shape[0] ** 2 * cost
         return most > SMALL_WORK and self.work() * cost > SMALL_WORK
+
+    def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
+        """Whether the certificate may deny what the solver says, so that `fit` has to look."""
+        return True
 
     def work(self) -> float:
         """Kernel entries between the rows of the problems and their support vectors."""
@@ -156,6 +168,18 @@ class DualCertifier(ProblemCertifier):
 
     takes_over = True
 
+    def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
+        """Whether rounding of kernel entries could make the violation larger than `tol`.
+
+        What the solver has computed in double precision, or compared with that, is off by no more than all entries
+        together can be. Where that does not matter, nothing need be recomputed to know that it is solved.
+        """
+        if tol is None or gap_tol is not None:
+            return True
+        violation = max((trace[-1].violation if trace else np.inf for trace in self.solved.traces()), default=np.inf)
+        reach = max((float(np.abs(beta).sum()) for beta in self.solved.betas()), default=0.0)
+        return not violation + 2.0 * ENTRY_ERROR * reach * _largest_entry(self.data) <= tol
+
 
 class JointCertifier(ProblemCertifier):
     """One certificate for all functions together."""
@@ -166,6 +190,15 @@ class JointCertifier(ProblemCertifier):
         projections = self._product(points, points, beta)
         intercept = self.solved.intercepts if beta.ndim == 2 else float(self.solved.intercepts[0])
         return [self.setup.joint.certificate(beta, projections, intercept)]
+
+
+def _largest_entry(data: "TrainingData") -> float:
+    """A bound of |k(x, y)| over all rows."""
+    if data.kernel.is_dot_product_form:
+        bound = data.kernel.entry_bound(np.inf)
+        if np.isfinite(bound):
+            return bound
+    return float(np.abs(data.diagonal(np.arange(data.shape[0]))).max(initial=0.0))
 
 
 def _entry_cost(data: "TrainingData") -> float:

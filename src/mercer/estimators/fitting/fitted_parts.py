@@ -5,6 +5,7 @@ A model that comes from a file, from another library or from a larger model is n
 | part | what it is |
 |---|---|
 | `calibration` | what makes probabilities of values, or None |
+| `conformity` | what prediction sets and intervals are made of |
 | `constant`, `centre` | of a ball: k(x, x) where it is the same for all x, and the squared norm of the centre |
 | `evidence`, `proof` | the certificate to be, or why there is none |
 | `factor` | of landmarks: the Cholesky factor of their kernel matrix |
@@ -24,8 +25,9 @@ A model that comes from a file, from another library or from a larger model is n
 from typing import Any
 
 PARTS = frozenset({
-    "calibration", "centre", "constant", "evidence", "factor", "form", "has_pairs", "is_flat", "items", "kernel",
-    "last", "last_betas", "missing", "n_features_out", "origin", "proof", "rule", "sparse", "traces", "vectors",
+    "calibration", "centre", "conformity", "constant", "evidence", "factor", "form", "has_pairs", "is_flat", "items",
+    "kernel", "last", "last_betas", "missing", "n_features_out", "origin", "proof", "rule", "sparse", "traces",
+    "vectors",
 })  # fmt: skip
 _REQUIRED = object()
 
@@ -40,6 +42,11 @@ def set_parts(model: Any, **parts: Any) -> None:
     """Give a model the parts that a fit would have given it."""
     for name, value in parts.items():
         setattr(model, _attribute(name), value)
+
+
+def drop_part(model: Any, name: str) -> None:
+    """Take a part away that is not true of the model any more."""
+    vars(model).pop(_attribute(name), None)
 
 
 def _attribute(name: str) -> str:

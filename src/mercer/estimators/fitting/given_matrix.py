@@ -161,5 +161,7 @@ def _returned(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArr
 
 
 def count_items(items: Any) -> int:
-    """How many rows, or items of a list, there are."""
+    """How many rows, or items of a list, there are; what has neither shape nor length may yet become an array."""
+    if not hasattr(items, "shape") and not hasattr(items, "__len__"):
+        items = np.atleast_1d(np.asarray(items))
     return items.shape[0] if hasattr(items, "shape") else len(items)

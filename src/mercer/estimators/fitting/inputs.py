@@ -5,7 +5,7 @@ Everything else goes through scikit-learn's validation, which knows lists, data 
 sparse formats, and whose errors are known.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +23,13 @@ from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
 from mercer._types import Array, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting.given_matrix import evaluate
+from mercer.estimators.fitting.not_numbers import advised
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.structured import StructuredKernel
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.given.several_precomputed import GivenMatrices
 from mercer.kernels.items.prepare_rows import require_sound_csr
+from mercer.kernels.notation.sklearn_names import from_text
 from mercer.kernels.table.frame import Frame, as_frame, is_data_frame
 
 if TYPE_CHECKING:
@@ -59,12 +61,13 @@ def has_function(kernel: Any) -> bool:
 
 def takes_items(kernel: Any) -> bool:
     """Whether the items may be anything: texts, trees, graphs, what a function of the user's takes."""
+    kernel = from_text(kernel)
     return is_function(kernel) or (isinstance(kernel, Kernel) and bool(kernel.takes_items))
 
 
 def is_precomputed(kernel: Any) -> bool:
     """Whether the data are the kernel matrix."""
-    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+    return isinstance(from_text(kernel), Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
 def training_input(estimator: "BaseEstimator", X: Rows, y: Any) -> tuple[Rows, Array]:
@@ -86,8 +89,7 @@ def training_rows(
     if _is_plain(X) and _is_plain_target(y, len(X)):
         _note_features(estimator, X)
         return X, y
-    require_sound_csr(X)
-    X, y = validate_data(estimator, X, y, **_ROWS)
+    X, y = _validated(estimator, X, y)
     return (tidy or _canonical)(X), _labels(y)
 
 
@@ -106,8 +108,7 @@ def regression_rows(
     multi_output: bool = False,
 ) -> tuple[Rows, FloatArray]:
     """Rows and finite numbers of the same length; notes the features on the estimator."""
-    require_sound_csr(X)
-    X, y = validate_data(estimator, X, y, y_numeric=True, multi_output=multi_output, **_ROWS)
+    X, y = _validated(estimator, X, y, y_numeric=True, multi_output=multi_output)
     return tidy(X), np.asarray(y, dtype=np.float64)
 
 
@@ -140,8 +141,19 @@ def unlabelled_input(estimator: "BaseEstimator", X: Rows) -> Rows:
         _note_features(estimator, X)
         return X
     _require_rows_or_gram(estimator, X)
-    require_sound_csr(X)
-    return _canonical(validate_data(estimator, X, **_ROWS))
+    return _canonical(_validated(estimator, X))
+
+
+def _validated(estimator: "BaseEstimator", *data: Any, **options: Any) -> Any:
+    """Data to learn from, as scikit-learn checks them; what is no number is told with what takes it."""
+    require_sound_csr(data[0])
+    try:
+        return validate_data(estimator, *data, **options, **_ROWS)
+    except (ValueError, TypeError) as error:
+        told = advised(estimator, data[0], error)
+        if told is error:
+            raise
+        raise told from None
 
 
 def _targets(y: Array) -> FloatArray:
@@ -226,11 +238,19 @@ def as_items(X: Rows, kernel: Any = None) -> Any:
     given matrices or, for a kernel that looks up columns, a `Frame`."""
     if isinstance(X, GivenMatrices):
         return X
+    if isinstance(X, (str, bytes, Mapping)):
+        one = f"one text {X[:40]!r}" if isinstance(X, (str, bytes)) else "one dictionary"
+        raise DataError(f"X must be a list of items, got {one}; pass [item] for a single one")
     if sparse.issparse(X):
         return X.tocsr()
-    if isinstance(kernel, Kernel) and kernel.takes_tables and is_data_frame(X):
+    if is_data_frame(X) and _takes_tables(kernel):
         return as_frame(X)
     return np.asarray(X) if hasattr(X, "__array__") else list(X)
+
+
+def _takes_tables(kernel: Any) -> bool:
+    kernel = from_text(kernel)
+    return isinstance(kernel, Kernel) and kernel.takes_tables
 
 
 def _canonical(X: Rows) -> Rows:
@@ -283,7 +303,7 @@ def note_columns(estimator: "BaseEstimator", X: Rows) -> None:
 
 def tell_input(tags: "Tags", kernel: Any) -> "Tags":
     """scikit-learn's tags, with what is to be said of the data that a kernel takes."""
-    for name, value in _input_tags(kernel).items():
+    for name, value in _input_tags(from_text(kernel)).items():
         setattr(tags.input_tags, name, value)
     return tags
 

@@ -2,12 +2,12 @@
 
 from typing import Any, Self, cast
 
-from sklearn.base import BaseEstimator
-
+from mercer._errors import ParameterError
+from mercer.estimators.fitting.fit_html import ShowsFit
 from mercer.kernels.base.parameters import Parameters
 
 
-class HoldsKernels(BaseEstimator):
+class HoldsKernels(ShowsFit):
     """An estimator some of whose parameters are kernels.
 
     Whoever else holds a kernel keeps it as it is: another estimator, or the fitted function of this one.
@@ -18,7 +18,13 @@ class HoldsKernels(BaseEstimator):
         inner = {}
         for key in [key for key in params if "__" in key]:
             name, _, rest = key.partition("__")
-            if isinstance(params.get(name, getattr(self, name, None)), Parameters):
+            value = params.get(name, getattr(self, name, None))
+            if name == "kernel" and isinstance(value, str):
+                raise ParameterError(
+                    f"{key} sets a parameter of a Kernel, and kernel={value!r} is text; "
+                    f"pass mercer.kernels.parse({value!r}), or write the number into the text"
+                )
+            if isinstance(value, Parameters):
                 inner.setdefault(name, {})[rest] = params.pop(key)
         for name, changes in inner.items():
             params[name] = cast(Any, params.get(name, getattr(self, name, None))).replace(**changes)

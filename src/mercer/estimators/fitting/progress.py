@@ -1,4 +1,4 @@
-"""What a fit says to people: a line a round, and a warning when it ends short of its goal."""
+"""What a fit says to people: a line a round, or a bar in a notebook, and a warning when it ends short of its goal."""
 
 import sys
 import warnings
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer.estimators.fitting.notebook_bar import NotebookBar, in_notebook
 from mercer.estimators.fitting.pace import Pace, standing
+from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
@@ -62,65 +64,87 @@ def warn_of_zero(status: Status, data: "TrainingData", setup: "Setup", solved: "
             return
 
 
-def watchers(estimator: "BaseEstimator", show: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:
-    """Who is told how a fit stands: `show`, where `verbose` asks for it, and the user's callbacks."""
-    return [*([_staged(show)] if estimator.verbose else []), *(estimator.callbacks or [])]
+def watchers(estimator: "BaseEstimator", line: Callable[[Any], str]) -> list[Callable[[Any], Any]]:
+    """Who is told how a fit stands: a person, where `verbose` asks for it, and the user's callbacks.
+
+    `line` says in words what a round has come to.
+    """
+    return [*([_Teller(estimator, line)] if estimator.verbose else []), *(estimator.callbacks or [])]
 
 
-def _staged(show: Callable[[Any], Any]) -> Callable[[Any], None]:
-    """`show`, and a line for what is no round: the kernel matrix in the making, a problem solved, rows passed."""
+class _Teller:
+    """A callback that writes a line a round on standard error, or moves a bar in a notebook."""
 
-    def staged(point: Any) -> None:
-        stage = getattr(point, "stage", "solve")
-        if stage == "kernel":
-            sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  kernel matrix {point.working_set:3d} %\n")
-        elif stage == "problems":
-            sys.stderr.write(
-                f"[mercer] {point.seconds:8.2f} s  {point.working_set} of {point.active} problems solved\n"
-            )
-        elif stage == "pass":
-            sys.stderr.write(
-                f"[mercer] {point.seconds:8.2f} s  pass {point.iterations or 'to look'}: {point.working_set:,} of "
-                f"{point.active:,} rows\n"
-            )
-        else:
-            show(point)
+    def __init__(self, estimator: "BaseEstimator", line: Callable[[Any], str]) -> None:
+        self._line = line
+        self._bar = NotebookBar(type(estimator).__name__) if in_notebook() else None
+        self._pace = Pace.of(estimator) if getattr(estimator, "tol", None) else None
 
-    return staged
+    def __call__(self, point: Any) -> None:
+        if self._pace is not None:
+            self._pace.note(point)
+        if getattr(point, "stage", "solve") == "problems" and not point.working_set:
+            return  # none is solved yet
+        words = _stage(point) or self._line(point)
+        if self._bar is None:
+            sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  {words}\n")
+            return
+        self._bar.show(self._share(point), f"{point.seconds:.1f} s  {' '.join(words.split())}")
+
+    def _share(self, point: Any) -> float | None:
+        if getattr(point, "stage", "solve") in ("kernel", "pass"):
+            return point.working_set / max(1, point.active)
+        return self._pace.share if self._pace is not None else None
+
+    def finish(self, has_ended_well: bool) -> None:
+        """Say no more: the fit is over."""
+        if self._bar is not None:
+            self._bar.finish(has_ended_well)
 
 
-def round_printer(estimator: "BaseEstimator") -> Callable[[Any], None]:
-    """A callback that prints a line on standard error, with an estimate of the time left."""
+def say_that_it_is_over(limits: Limits, has_ended_well: bool) -> None:
+    """Bring the bar of a fit that is over to its end, if it has one."""
+    for each in limits.callbacks:
+        if isinstance(each, _Teller):
+            each.finish(has_ended_well)
+
+
+def _stage(point: Any) -> str:
+    """In words, what is no round: the kernel matrix in the making, a problem solved, rows passed; else nothing."""
+    stage = getattr(point, "stage", "solve")
+    if stage == "kernel":
+        return f"kernel matrix {point.working_set:3d} %"
+    if stage == "problems":
+        return f"{point.working_set} of {point.active} problems solved"
+    if stage == "pass":
+        return f"pass {point.iterations or 'to look'}: {point.working_set:,} of {point.active:,} rows"
+    return ""
+
+
+def round_line(estimator: "BaseEstimator") -> Callable[[Any], str]:
+    """What a round has come to, with an estimate of the time left."""
     pace = Pace.of(estimator)
 
-    def print_round(point: Any) -> None:
+    def line(point: Any) -> str:
         pace.note(point)
-        sys.stderr.write(
-            f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  {standing(point)}  "
-            f"dual {point.dual:.8g}  {point.route or 'solver'}: working set {point.working_set} of {point.active}, "
-            f"{pace.words()}\n"
+        return (
+            f"{point.iterations:9d} steps  {standing(point)}  dual {point.dual:.8g}  "
+            f"{point.route or 'solver'}: working set {point.working_set} of {point.active}, {pace.words()}"
         )
 
-    return print_round
+    return line
 
 
-def print_epoch(point: Any) -> None:
-    """As the lines of `round_printer`, for methods that go through the data in epochs."""
-    line = (
-        f"[mercer] {point.seconds:8.2f} s  epoch {point.iterations:6d}  loss {point.violation:9.2e}  "
-        f"mistakes {point.working_set} of {point.active}"
-    )
-    sys.stderr.write(line + "\n")
+def epoch_line(point: Any) -> str:
+    """The same for methods that go through the data in epochs."""
+    return f"epoch {point.iterations:6d}  loss {point.violation:9.2e}  mistakes {point.working_set} of {point.active}"
 
 
-def print_step(point: Any) -> None:
+def step_line(point: Any) -> str:
     """The same for a point of stochastic gradient descent."""
-    sys.stderr.write(
-        f"[mercer] {point.seconds:8.2f} s  {point.iterations:9d} steps  mean loss {point.loss:9.2e}  "
-        f"{100 * point.short:5.1f} % short of the margin\n"
-    )
+    return f"{point.iterations:9d} steps  mean loss {point.loss:9.2e}  {100 * point.short:5.1f} % short of the margin"
 
 
-def print_residual(point: Any) -> None:
+def residual_line(point: Any) -> str:
     """The same for methods that solve equations."""
-    sys.stderr.write(f"[mercer] {point.seconds:8.2f} s  {point.iterations:6d} steps  residual {point.violation:9.2e}\n")
+    return f"{point.iterations:6d} steps  residual {point.violation:9.2e}"

@@ -316,6 +316,8 @@ def solve_all(
     order = sorted(range(len(tasks)), key=lambda k: -len(tasks[k].indices))
     large = [k for k in order if len(tasks[k].indices) > policy.SIDE_BY_SIDE]
     so_far = itertools.count(1)
+    # Who watches is to know from the beginning that the first problem is not the whole fit.
+    limits.report_solved(0, len(tasks))
 
     def run_and_tell(k: int) -> None:
         run(k)

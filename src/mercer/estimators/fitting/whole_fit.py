@@ -1,10 +1,14 @@
 """One fit: within its limits from the first line to the last, and whole or not at all."""
 
+import time
 from types import TracebackType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sklearn.base import BaseEstimator
 
+from mercer._jit.compile import seconds_compiling
+from mercer.estimators.fitting.progress import say_that_it_is_over
 from mercer.solvers.limits import Limits
 
 
@@ -25,15 +29,25 @@ class unchanged_by_errors:  # noqa: N801 - read as a verb; classes, for a small 
             self._attributes.update(self._before)
 
 
+# How long the last fit of an estimator took. Beside the estimators: two fits to the same data leave the same behind.
+_SECONDS: WeakKeyDictionary[BaseEstimator, float] = WeakKeyDictionary()
+
+
+def fit_seconds(estimator: BaseEstimator) -> float | None:
+    """The time that the last fit took in this process, without what the compiler took of it; None if there was none."""
+    return _SECONDS.get(estimator)
+
+
 class fitting(unchanged_by_errors):  # noqa: N801 - the same
     """The same for the fit of an estimator, which is ended by `limits` all the while."""
 
     def __init__(self, estimator: BaseEstimator, limits: Limits) -> None:
         super().__init__(estimator)
-        self._in_force = limits.in_force()
+        self._estimator, self._limits, self._in_force = estimator, limits, limits.in_force()
 
     def __enter__(self) -> None:
         super().__enter__()
+        self._begin, self._compiling = time.perf_counter(), seconds_compiling()
         self._in_force.__enter__()
 
     def __exit__(
@@ -41,3 +55,7 @@ class fitting(unchanged_by_errors):  # noqa: N801 - the same
     ) -> None:
         super().__exit__(kind, error, traceback)
         self._in_force.__exit__(kind, error, traceback)
+        say_that_it_is_over(self._limits, kind is None)
+        if kind is None:
+            compiling = seconds_compiling() - self._compiling
+            _SECONDS[self._estimator] = max(0.0, time.perf_counter() - self._begin - compiling)

@@ -33,7 +33,7 @@ from mercer.kernels.evaluation.symmetric_product import symmetric_product
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOperator
 from mercer.kernels.items.prepare_rows import require_sound_csr
-from mercer.kernels.notation.sklearn_names import resolve
+from mercer.kernels.notation.sklearn_names import from_text, resolve
 from mercer.problems.kernel_methods import density
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"
 
 
 class KernelDensity(OutlierMixin, HoldsKernels):
-    """A density that is the mean of a kernel around each training row.
+    """Kernel density estimate: the mean of a kernel placed at each training row.
 
     Normalised in any number of dimensions, for every kernel that depends on distance alone and has a
     finite integral. The sums are exact: there is no tree, and no tolerance to set. `predict` is
@@ -57,7 +57,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         Unit of distance.
     kernel : str or Kernel, default="gaussian"
         "gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", as in scikit-learn; or a
-        `Kernel` such as ``Matern(1.5, 1.0)`` or ``RBF(0.5)``, to whose distances the bandwidth applies too. A
+        `Kernel` such as ``Matern(1.5, 1.0)``, or its text, to whose distances the bandwidth applies too. A
         kernel of texts, trees or other items, a function of two items or "precomputed" gives the log density
         up to a constant: such items have no volume. It must be nowhere negative, with k(x, x) the same for all.
     level : float, default=0.05
@@ -209,16 +209,14 @@ class KernelDensity(OutlierMixin, HoldsKernels):
             raise ParameterError(f'bandwidth must be a positive number, "scott" or "silverman", got {self.bandwidth!r}')
         if not isinstance(self.bandwidth, str):
             require_number("bandwidth", self.bandwidth, above=0.0)
-        if not (isinstance(self.kernel, Kernel) or _is_of_items(self.kernel) or self.kernel in density.NAMES):
+        asked = from_text(self.kernel)
+        if not (isinstance(asked, Kernel) or _is_of_items(asked) or asked in density.NAMES):
             names = ", ".join((*density.NAMES, "precomputed"))
-            raise ParameterError(f"kernel must be one of {names}, or a Kernel, got {self.kernel!r}")
+            raise ParameterError(f"kernel must be one of {names}, an expression or a Kernel, got {self.kernel!r}")
 
     def _keep(self, rows: FloatArray, weights: FloatArray) -> None:
-        kernel = (
-            self.kernel.bind(rows, weights)
-            if isinstance(self.kernel, Kernel)
-            else density.kernel_of(cast(str, self.kernel))
-        )
+        asked = from_text(self.kernel)
+        kernel = asked.bind(rows, weights) if isinstance(asked, Kernel) else density.kernel_of(asked)
         d = rows.shape[1]
         if not np.isfinite(rows).all() or not (np.einsum("ij,ij->i", rows, rows) < LARGEST_ENTRY).all():
             raise DataError(OVERFLOW)
@@ -306,7 +304,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         """
         check_is_fitted(self, "expansion_")
         if not self.is_normalized_:
-            raise ParameterError(f"samples are drawn from densities of rows only, not for kernel={self.kernel!r}")
+            raise ParameterError(f"samples can be drawn from densities of rows only, not with kernel={self.kernel!r}")
         require_count("n_samples", n_samples, least=0)
         kernel, rng = self.expansion_.kernel, check_random_state(random_state)
         weights = self.expansion_.groups[0].coefficients[:, 0]

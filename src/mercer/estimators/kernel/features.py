@@ -61,7 +61,7 @@ class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HoldsKernels)
 
 
 class Nystroem(_Features):
-    """Features from landmarks: inner products are the kernel, as far as the landmarks describe it.
+    """Features from landmarks, whose inner products are the kernel as far as the landmarks describe it.
 
     A row has the coordinates L^-1 k(Z, x) with the landmarks Z and the factor L of their kernel matrix, so that a
     linear machine on them is the kernel machine that `LowRank` asks for, which says in addition how far from the exact
@@ -71,9 +71,9 @@ class Nystroem(_Features):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
-        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
-        as a number.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
         positive number, or a rule; None is the same as "auto", 1 / n_features.
@@ -105,7 +105,7 @@ class Nystroem(_Features):
         What was added to the diagonal of the landmarks' matrix.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     References
@@ -258,7 +258,7 @@ class RandomFourierFeatures(_Features):
     """Random cosines whose inner products are about the Gaussian kernel.
 
     The parameters are those of scikit-learn's `RBFSampler`, and the same seed gives the same features. A linear
-    machine on them has a certificate of its own gap. How far it is from the kernel machine nobody can say: random
+    machine on them has a certificate of its own gap. How far it is from the kernel machine cannot be told: random
     features span no part of the kernel's feature space, so there is no `distance_`. Landmarks have one: see `LowRank`.
 
     Parameters
@@ -278,7 +278,7 @@ class RandomFourierFeatures(_Features):
         Phases, between 0 and 2 pi.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     References

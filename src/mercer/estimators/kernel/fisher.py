@@ -40,17 +40,17 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     """The directions in the features of a kernel along which classes lie furthest apart.
 
     The scatter between classes is maximised against the scatter within them and `alpha` times the
-    squared norm. There are at most as many directions as classes less one: `transform` gives the
-    coordinates along them, `predict` the class whose mean is nearest there, priors considered.
+    squared norm. There is at most one direction fewer than there are classes. `transform` gives the
+    coordinates along them, and `predict` the class whose mean is nearest there, with priors taken into account.
 
     Parameters
     ----------
     n_components : int, optional
         Number of directions, at most n_classes - 1, which is the default. `predict` uses no others.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
-        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
-        as a number.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", default="scale"
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
         positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
@@ -119,7 +119,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         The progress of the solver.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     References
@@ -222,7 +222,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             rule = FisherRule.of(problem, found.X, counts, priors, count)
             self._keep(data, used, problem, rule, means, found)
             compute = self._certificate_of(part, problem, problem.scale[:, None] * found.X)
-            self._evidence = Evidence(part, Computed(compute))
+            self._evidence = Evidence(part, Computed(len(used), compute))
+            self._certify_within_fit()
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 

@@ -8,6 +8,7 @@ import numpy as np
 from mercer._jit.threads import Stopped
 from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_method import KernelRegression
+from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import multi_target_input
@@ -22,6 +23,7 @@ from mercer.solvers.linalg import pseudo_inverse
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.estimators.fitting.training import TrainingData
     from mercer.kernels.base.kernel import Kernel
     from mercer.problems.kernel_methods.least_squares import LeastSquaresCertificate
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 _NEGATIVE = -1e-8
 
 
-class KernelLeastSquares(KernelRegression):
+class KernelLeastSquares(PredictsIntervals, KernelRegression):
     """The function of least norm among those that fit the targets best.
 
     `KernelRidge` without a penalty: if the kernel matrix has full rank, the function goes through every target; if not,
@@ -40,9 +42,9 @@ class KernelLeastSquares(KernelRegression):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
-        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
-        as a number.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
         positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
@@ -70,6 +72,9 @@ class KernelLeastSquares(KernelRegression):
         Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
+    conformal : {None, "split", "cross", "leave_one_out"} or Conformal, default=None
+        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits) or one by one ("leave_one_out", by a formula). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -87,7 +92,7 @@ class KernelLeastSquares(KernelRegression):
         The function, or the functions of several targets, as sums of kernels.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     Examples
@@ -125,6 +130,7 @@ class KernelLeastSquares(KernelRegression):
         n_jobs: int | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -137,6 +143,7 @@ class KernelLeastSquares(KernelRegression):
         self.n_jobs = n_jobs
         self.callbacks = callbacks
         self.verbose = verbose
+        self.conformal = conformal
 
     def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
@@ -152,6 +159,11 @@ class KernelLeastSquares(KernelRegression):
         -------
         self
         """
+        self._fit(X, y, sample_weight)
+        warn_unless_optimal(self.status_, -1, self._remedies)
+        return self
+
+    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         self._check_shared_parameters()
         if self.rcond is not None:
             require_number("rcond", self.rcond, least=0.0, below=1.0)
@@ -160,12 +172,10 @@ class KernelLeastSquares(KernelRegression):
             X, targets, is_flat = multi_target_input(self, X, y)
             weights = some_weights(sample_weight, len(targets))
             used = np.flatnonzero(weights)
-            data = self._training_data(X)
+            data = self._training_data(X, None if sample_weight is None else weights)
             self._solve(data, targets, np.sqrt(weights), used, limits)
             self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
             self.X_fit_, self._is_flat = X, is_flat
-        warn_unless_optimal(self.status_, -1, self._remedies)
-        return self
 
     def _solve(
         self, data: "TrainingData", targets: FloatArray, scale: FloatArray, used: IndexArray, limits: Limits
@@ -187,7 +197,8 @@ class KernelLeastSquares(KernelRegression):
         self.dual_coef_ = coefficients
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
         compute = self._certificate_of(part, scale, wanted, coefficients[used], found)
-        self._evidence = Evidence(data, Computed(compute))
+        self._evidence = Evidence(data, Computed(len(used), compute))
+        self._certify_within_fit()
 
     def _certificate_of(
         self, data: "TrainingData", scale: FloatArray, targets: FloatArray, coefficients: FloatArray, found: Any

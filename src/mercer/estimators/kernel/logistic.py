@@ -8,6 +8,7 @@ import numpy as np
 from mercer._errors import ParameterError
 from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.conformal.prediction_sets import PredictsSets
 from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice, require_optional_number
@@ -25,6 +26,7 @@ from mercer.solvers.result import Status
 from mercer.solvers.smooth import newton, newton_gram
 
 if TYPE_CHECKING:
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
@@ -52,22 +54,23 @@ class _LogisticProblem(TwoClassProblems):
             self.joint = Multinomial(codes[task.indices], weights, n_classes, bias)
 
 
-class KernelLogisticRegression(KernelClassifier):
+class KernelLogisticRegression(PredictsSets, KernelClassifier):
     """Logistic regression in the feature space of any kernel: probabilities without calibration.
 
-    Two classes have one function with p(x) = 1 / (1 + exp(-f(x))), more have one each with the
-    softmax of all of them. The objective is (1/2)|w|^2 + C times the sum of minus log-probabilities,
-    minimised by Newton's method; `certificate_` has its dual (Fenchel) and the gap. Every row
-    has a coefficient: the model is as large as the training data.
+    With two classes there is one function, and p(x) = 1 / (1 + exp(-f(x))). With more there is one for each
+    class, and the probabilities are their softmax. The objective is (1/2)|w|^2 plus C times the sum of minus
+    log-probabilities, minimised by Newton's method; `certificate_` has its dual (Fenchel) and the gap. Every
+    row has a coefficient, so the model is as large as the training data.
 
     Parameters
     ----------
     C : float or Regularization, default=1.0
         Weight of the losses against the norm, positive and finite.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -107,6 +110,9 @@ class KernelLogisticRegression(KernelClassifier):
         Whether to print a line to standard error after every round.
     approximation : LowRank, optional
         Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+    conformal : {None, "split", "cross"} or Conformal, default=None
+        Whether to keep what `predict_set` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -131,7 +137,7 @@ class KernelLogisticRegression(KernelClassifier):
         The factor on C of each class.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     certificate_ : Certificate
         Certificate of all functions together; its `kkt_violation` is the quantity that `tol` bounds.
@@ -189,6 +195,7 @@ class KernelLogisticRegression(KernelClassifier):
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
         approximation: "LowRank | None" = None,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -208,6 +215,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.callbacks = callbacks
         self.verbose = verbose
         self.approximation = approximation
+        self.conformal = conformal
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

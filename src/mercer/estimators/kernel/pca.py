@@ -38,9 +38,9 @@ class KernelPCA(SpectralMethod):
     n_components : int, optional
         Number of components; by default every component whose eigenvalue is more than rounding error.
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
-        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
-        as a number.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
         positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
@@ -129,7 +129,7 @@ class KernelPCA(SpectralMethod):
         Iterations taken.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     References
@@ -211,7 +211,7 @@ class KernelPCA(SpectralMethod):
             require_flag(name, getattr(self, name))
         if self.approximation is not None and self.fit_inverse_transform:
             raise ParameterError(
-                "fit_inverse_transform is not available with an approximation; take a KernelPCA of a sample"
+                "fit_inverse_transform is not available with an approximation; fit a KernelPCA to a sample instead"
             )
         if self.fit_inverse_transform and (is_precomputed(self.kernel) or takes_items(self.kernel)):
             # The first sentence is scikit-learn's.

@@ -9,6 +9,7 @@ from mercer._errors import ParameterError
 from mercer._jit.threads import Stopped
 from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_method import KernelRegression
+from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import multi_target_input
@@ -24,7 +25,7 @@ from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.kernel.penalties import penalties_of, penalty_grid
-from mercer.estimators.low_rank.kernel_methods import restricted_ridge
+from mercer.estimators.low_rank.kernel_methods import require_plain_ridge, restricted_ridge
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
 from mercer.solvers.limits import Limits
@@ -32,6 +33,7 @@ from mercer.solvers.linalg import ridge_gcv, shifted_system
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.estimators.fitting.training import TrainingData
     from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
@@ -44,7 +46,7 @@ _CHOLESKY = ('solver="cholesky"', 'solver="cg"')
 PRECONDITIONERS = ("pivoted", "nystroem")
 
 
-class KernelRidge(KernelRegression):
+class KernelRidge(PredictsIntervals, KernelRegression):
     """Ridge regression in the features of a kernel.
 
     Minimises |y - f|^2 + alpha |f|^2, where the first norm is over the training rows and the second
@@ -55,9 +57,9 @@ class KernelRidge(KernelRegression):
     alpha : float or array-like of shape (n_targets,), default=1.0
         The penalty, 0 or more; one for all targets, or one for each.
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
-        `mercer.kernels`, or a function ``function(x, y, **kernel_params)`` that returns the kernel of two items
-        as a number.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
         positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and
@@ -104,6 +106,9 @@ class KernelRidge(KernelRegression):
         Seed for the rows of the "nystroem" preconditioner; None stands for 0.
     approximation : LowRank, optional
         Restricts the function to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+    conformal : {None, "split", "cross", "leave_one_out"} or Conformal, default=None
+        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits) or one by one ("leave_one_out", by a formula). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -139,7 +144,7 @@ class KernelRidge(KernelRegression):
         The progress of the solver.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     References
@@ -199,6 +204,7 @@ class KernelRidge(KernelRegression):
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
         approximation: "LowRank | None" = None,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -221,6 +227,7 @@ class KernelRidge(KernelRegression):
         self.callbacks = callbacks
         self.verbose = verbose
         self.approximation = approximation
+        self.conformal = conformal
 
     def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
@@ -236,6 +243,11 @@ class KernelRidge(KernelRegression):
         -------
         self
         """
+        self._fit(X, y, sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        return self
+
+    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         self._check_parameters()
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
         with fitting(self, limits):
@@ -243,7 +255,7 @@ class KernelRidge(KernelRegression):
             penalties = penalties_of(self.alpha, targets.shape[1])
             weights = some_weights(sample_weight, len(targets))
             used = np.flatnonzero(weights)
-            data = self._training_data(X)
+            data = self._training_data(X, None if sample_weight is None else weights)
             if self.approximation is None:
                 self._solve(data, targets, penalties, weights, used, limits, is_flat)
                 self.X_fit_ = X
@@ -251,8 +263,6 @@ class KernelRidge(KernelRegression):
                 self._solve_restricted(data, Ridge(targets[used], penalties, np.sqrt(weights[used])), used, limits)
                 self._is_flat = is_flat
                 self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
-        return self
 
     def _check_parameters(self) -> None:
         self._check_shared_parameters()
@@ -264,17 +274,9 @@ class KernelRidge(KernelRegression):
         require_choice("criterion", self.criterion, ("loo", "gcv"))
         require_choice("preconditioner", self.preconditioner, PRECONDITIONERS)
         if self.approximation is not None:
-            self._require_plain()
+            require_plain_ridge(self)
         if self.leave_one_out and self.solver == "cg":
             raise ParameterError('leave_one_out=True needs the factor: solver must be "auto" or "cholesky", got "cg"')
-
-    def _require_plain(self) -> None:
-        """Refuse what the restriction to landmarks does not have."""
-        for name, usual in (("alphas", None), ("leave_one_out", False)):
-            if getattr(self, name) is not usual:
-                raise ParameterError(f"{name} is not available with an approximation; choose alpha by cross-validation")
-        if not np.all(np.asarray(self.alpha) > 0):
-            raise ParameterError(f"alpha must be positive with an approximation, got {self.alpha!r}")
 
     def _solve(
         self,
@@ -380,7 +382,8 @@ class KernelRidge(KernelRegression):
             fitted = self._operator(data, Limits()).product(coefficients)
             return problem.certificate(coefficients, fitted)
 
-        self._evidence = Evidence(data, Computed(compute))
+        self._evidence = Evidence(data, Computed(len(coefficients), compute))
+        self._certify_within_fit()
 
     def _keep_leave_one_out(
         self, problem: Ridge, coefficients: FloatArray, solutions: Sequence[Any], used: IndexArray

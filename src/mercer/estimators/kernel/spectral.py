@@ -207,7 +207,8 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, found.means))
         self._n_features_out = kept
-        self._evidence = Evidence(data, Computed(self._certificate_of(data, values, vectors)))
+        self._evidence = Evidence(data, Computed(len(vectors), self._certificate_of(data, values, vectors)))
+        self._certify_within_fit()
 
     def _keep_rank(self, found: Components, kept: int) -> None:
         """Note how many components there are, where they are fewer than asked for."""

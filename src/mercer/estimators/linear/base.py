@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
@@ -13,6 +13,7 @@ from mercer._jit.memory import parse_bytes
 from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
 from mercer.estimators.fitting.certificate import Certified
+from mercer.estimators.fitting.fit_html import ShowsFit
 from mercer.estimators.fitting.inputs import prediction_rows
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
@@ -23,7 +24,7 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.fitting.progress import round_printer, watchers
+from mercer.estimators.fitting.progress import round_line, watchers
 from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.linear.from_blocks import PredictsBlocks, require_alone, right_and_total, rows_of
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from mercer.solvers.linear_result import LinearSolution
 
 
-class LinearEstimator(Certified, BaseEstimator):
+class LinearEstimator(Certified, ShowsFit):
     """What the two estimators share: parameters, limits, and what a fit leaves behind."""
 
     # Names that `solver` takes.
@@ -94,7 +95,7 @@ class LinearEstimator(Certified, BaseEstimator):
         return self.solver if wanted == "auto" else wanted
 
     def _limits(self) -> Limits:
-        return Limits(self.max_iter, self.time_limit, watchers(self, round_printer(self)))
+        return Limits(self.max_iter, self.time_limit, watchers(self, round_line(self)))
 
     def _finite_C(self, n: float) -> float:
         C = resolve_C(self.C, n)

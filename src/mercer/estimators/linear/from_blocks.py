@@ -20,7 +20,7 @@ from mercer.io.blocks.blocks import Blocks
 from mercer.kernels.table.column_frame import ColumnFrame
 from mercer.problems.linear.block_machine import BlockMachine
 from mercer.solvers.blocks.newton import solve_many
-from mercer.solvers.blocks.steps import BlockSolution
+from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.linear_result import LinearSolution
 from mercer.solvers.result import Status
 

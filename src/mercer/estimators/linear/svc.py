@@ -10,6 +10,7 @@ from mercer._errors import ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.by_score import linear_scores
 from mercer.estimators.bases.probabilities import Calibration, Probable, calibration_method, folds_of_rows
+from mercer.estimators.conformal.prediction_sets import PredictsSets
 from mercer.estimators.fitting.inputs import classes_and_codes, training_rows, without_duplicates
 from mercer.estimators.fitting.parameters import require_choice
 from mercer.estimators.fitting.progress import warn_unless_optimal
@@ -38,6 +39,7 @@ from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
     from mercer._jit.row_products import RowProducts
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.problems.regularization import Regularization
     from mercer.solvers.limits import Limits
     from mercer.solvers.linear_result import LinearSolution
@@ -50,10 +52,10 @@ SCORE_GAP = 1e-3
 FEW_SCORES = 2000
 
 
-class LinearSVC(Probable, LinearClassifier):
+class LinearSVC(PredictsSets, Probable, LinearClassifier):
     """Linear support vector classifier: fast, exact, and certified on every fit.
 
-    The parameters up to `max_iter` are scikit-learn's, with its meaning but for `tol`.
+    The parameters up to `max_iter` are those of scikit-learn and mean the same, except for `tol`.
 
     Parameters
     ----------
@@ -111,6 +113,9 @@ class LinearSVC(Probable, LinearClassifier):
         Memory for a fit from `Blocks` in bytes, or as text such as "2GiB", beside what the process has already; by
         default half of the free memory. It decides how many blocks are worked on side by side, and how many are kept
         between passes.
+    conformal : {None, "split", "cross"} or Conformal, default=None
+        Whether to keep what `predict_set` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -124,7 +129,7 @@ class LinearSVC(Probable, LinearClassifier):
         Largest number of passes, or Newton steps, taken for any problem.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -171,6 +176,7 @@ class LinearSVC(Probable, LinearClassifier):
         warm_start: bool = False,
         probability: bool | str = False,
         memory_limit: int | str | None = None,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -193,6 +199,7 @@ class LinearSVC(Probable, LinearClassifier):
         self.warm_start = warm_start
         self.probability = probability
         self.memory_limit = memory_limit
+        self.conformal = conformal
 
     def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels.
@@ -214,9 +221,15 @@ class LinearSVC(Probable, LinearClassifier):
         self._check_shared((*MARGIN_LOSSES, "logistic"))
         require_choice("penalty", self.penalty, ("l1", "l2"))
         require_choice("multi_class", self.multi_class, ("ovr", "crammer_singer"))
+        self._fit(X, cast(Labels, y), sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter)
+        return self
+
+    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         calibration = calibration_method(self.probability)
         if isinstance(X, Blocks) or (self.loss == "logistic" and self.multi_class == "ovr"):
-            return self._fit_by_blocks(X, y, sample_weight)
+            self._fit_by_blocks(X, y, sample_weight)
+            return
         method = self._method_of_problem()
         limits = self._limits()
         with fitting(self, limits):
@@ -229,17 +242,13 @@ class LinearSVC(Probable, LinearClassifier):
             if calibration is not None:
                 scores = self._out_of_fold(X, codes, C, method, limits, found)
                 self._calibration = self._calibrated(calibration, scores, codes, copies)
-        warn_unless_optimal(self.status_, self.max_iter)
-        return self
 
-    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Learn from blocks, or in one block from rows in memory."""
         self._require_by_blocks("blocks" if isinstance(X, Blocks) else "loss='logistic'")
         limits = self._limits()
         with fitting(self, limits):
             solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
-        warn_unless_optimal(self.status_, self.max_iter)
-        return self
 
     def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
         """What is to be learnt; classes and columns are noted."""

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
 from mercer._types import Array, ArrayLike, Labels, Rows
+from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
 from mercer.estimators.fitting.inputs import prediction_rows, regression_rows
 from mercer.estimators.fitting.parameters import require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
@@ -30,11 +31,12 @@ from mercer.problems.linear.machine import LinearTube
 from mercer.problems.losses.residual_losses import TUBE_LOSSES
 
 if TYPE_CHECKING:
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.problems.regularization import Regularization
     from mercer.solvers.limits import Limits
 
 
-class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
+class LinearSVR(PredictsIntervals, PredictsBlocks, RegressorMixin, LinearEstimator):
     """Linear support vector regression: fast, exact, and certified on every fit.
 
     The parameters up to `max_iter` are those of scikit-learn and mean the same, except for `tol`.
@@ -85,6 +87,9 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
         Memory for a fit from `Blocks` in bytes, or as text such as "2GiB", beside what the process has already; by
         default half of the free memory. It decides how many blocks are worked on side by side, and how many are kept
         between passes.
+    conformal : {None, "split", "cross"} or Conformal, default=None
+        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -96,7 +101,7 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
         Passes, or Newton steps, taken.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -138,6 +143,7 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         warm_start: bool = False,
         memory_limit: int | str | None = None,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.epsilon = epsilon
         self.tol = tol
@@ -157,6 +163,7 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.memory_limit = memory_limit
+        self.conformal = conformal
 
     def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
@@ -178,27 +185,29 @@ class LinearSVR(PredictsBlocks, RegressorMixin, LinearEstimator):
         require_number("epsilon", self.epsilon)
         if self.epsilon < 0:
             raise ParameterError(f"epsilon must not be negative, got {self.epsilon!r}")
+        self._fit(X, cast(Labels, y), sample_weight)
+        warn_unless_optimal(self.status_, self.max_iter)
+        return self
+
+    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         if isinstance(X, Blocks):
-            return self._fit_by_blocks(X, y, sample_weight)
+            self._fit_by_blocks(X, y, sample_weight)
+            return
         method = self._method(primal_exists=self.loss == "squared_epsilon_insensitive")
         limits = self._limits()
         with fitting(self, limits):
-            X, y = regression_rows(self, X, cast(Labels, y))
+            X, y = regression_rows(self, X, y)
             weights = target_weights(sample_weight, len(y))
             C = self._C_of_rows(total_weight(weights), weights)
             problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
             (found,) = self._solve(X, [problem], self._by_machine(method, limits, self._goal))
             self.coef_, self.intercept_ = found.w, np.array([found.bias])
-        warn_unless_optimal(self.status_, self.max_iter)
-        return self
 
-    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._require_by_blocks("blocks")
         limits = self._limits()
         with fitting(self, limits):
             solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
-        warn_unless_optimal(self.status_, self.max_iter)
-        return self
 
     def _require_by_blocks(self, what: str) -> None:
         for name, value in (("dual", self.dual), ("solver", self.solver)):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._errors import ParameterError
 from mercer._types import IndexArray
 from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget
@@ -99,3 +100,12 @@ def restricted_components(estimator: Any, data: "TrainingData", count: int, limi
         return RestrictedComponents(marks, pairs, marks.missed_variance(part.X))
 
     return grown(marks, solve)
+
+
+def require_plain_ridge(model: Any) -> None:
+    """Refuse what a restriction of `KernelRidge` to landmarks does not have."""
+    for name, usual in (("alphas", None), ("leave_one_out", False)):
+        if getattr(model, name) is not usual:
+            raise ParameterError(f"{name} is not available with an approximation; choose alpha by cross-validation")
+    if not np.all(np.asarray(model.alpha) > 0):
+        raise ParameterError(f"alpha must be positive with an approximation, got {model.alpha!r}")

@@ -16,7 +16,7 @@ class LowRank(Parameters):
 
     A value of `approximation=` in `SVC`, `SVR`, `NuSVC`, `OneClassSVM`, `KernelRidge`, `KernelLogisticRegression` and
     `KernelPCA`. Time and memory grow with the number of rows times that of landmarks, not with its square. `distance_`
-    of the fitted machine says what the exact one could be better by.
+    of the fitted machine says how much better the exact one could be.
 
     Parameters
     ----------

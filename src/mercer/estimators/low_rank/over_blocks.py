@@ -12,7 +12,7 @@ from mercer.kernels.evaluation import tiles
 from mercer.problems.certificate import Certificate
 from mercer.problems.linear.block_machine import BlockMachine
 from mercer.solvers.blocks.newton import solve_many
-from mercer.solvers.blocks.steps import BlockSolution
+from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.low_rank.kernel_blocks import KernelBlocks
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """What all machines that learn kernel weights have in common."""
 
-import sys
 import warnings
 from collections.abc import Callable
 from reprlib import repr as brief
@@ -115,7 +114,7 @@ class WeightedKernelModel(KernelModel):
             require_count("cv", self.cv, least=2)
 
     def _watchers(self) -> list[Callable[[Any], Any]]:
-        return watchers(self, _print_weights)
+        return watchers(self, _weights_line)
 
     def _items_of(self, X: Rows) -> Any:
         """The data as the checks of input take them: several given matrices are one set of items."""
@@ -241,9 +240,9 @@ class WeightedKernelModel(KernelModel):
         return X
 
 
-def _print_weights(point: Any) -> None:
-    """A callback that prints a line on standard error."""
-    sys.stderr.write(
-        f"[mercer] {point.seconds:8.2f} s  {point.iterations:4d} weights  gap {point.violation:9.2e}  "
-        f"primal {point.primal:.8g}  kernels {point.working_set} of {point.active}\n"
+def _weights_line(point: Any) -> str:
+    """What a round of weights has come to."""
+    return (
+        f"{point.iterations:4d} weights  gap {point.violation:9.2e}  primal {point.primal:.8g}  "
+        f"kernels {point.working_set} of {point.active}"
     )

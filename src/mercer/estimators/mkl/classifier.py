@@ -33,7 +33,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     Parameters
     ----------
     kernels : list, "columns", "precomputed" or None, default=None
-        Base kernels: a list of names, kernels of `mercer.kernels` or functions; "columns", one for
+        Base kernels: a list of names, expressions, kernels of `mercer.kernels` or functions; "columns", one for
         each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
         matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
         around ``gamma="scale"``.
@@ -145,7 +145,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         The decision functions as sums of kernels.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     Examples

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  # a kernel that is computed
     """One-class support vector machine over several kernels, with weights that are learnt.
 
-    There are no labels to agree with: the weights minimise the objective of the machine, or are all equal.
+    Without labels to agree with, the weights either minimise the objective of the machine or are all equal.
 
     Parameters
     ----------
     kernels : list, "columns", "precomputed" or None, default=None
-        Base kernels: a list of names, kernels of `mercer.kernels` or functions; "columns", one for
+        Base kernels: a list of names, expressions, kernels of `mercer.kernels` or functions; "columns", one for
         each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
         matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
         around ``gamma="scale"``.
@@ -103,7 +103,7 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
         The function as a sum of kernels.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     Examples

@@ -31,7 +31,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     Parameters
     ----------
     kernels : list, "columns", "precomputed" or None, default=None
-        Base kernels: a list of names, kernels of `mercer.kernels` or functions; "columns", one for
+        Base kernels: a list of names, expressions, kernels of `mercer.kernels` or functions; "columns", one for
         each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
         matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
         around ``gamma="scale"``.
@@ -125,7 +125,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         The function as a sum of kernels.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
 
     Examples

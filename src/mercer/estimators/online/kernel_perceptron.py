@@ -12,7 +12,7 @@ from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.equal_rows import comparable_rows
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_n_jobs, require_number
-from mercer.estimators.fitting.progress import print_epoch, warn_unless_optimal, watchers
+from mercer.estimators.fitting.progress import epoch_line, warn_unless_optimal, watchers
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
@@ -50,9 +50,10 @@ class KernelPerceptron(KernelClassifier):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -133,7 +134,7 @@ class KernelPerceptron(KernelClassifier):
         The epochs, for each two-class problem where there are several.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     n_updates_ : ndarray of int
         Number of updates of each two-class problem.
@@ -226,7 +227,7 @@ class KernelPerceptron(KernelClassifier):
         require_n_jobs(self.n_jobs)
 
     def _watchers(self) -> list[Callable[[Any], Any]]:
-        return watchers(self, print_epoch)
+        return watchers(self, epoch_line)
 
     def _two_class_problems(
         self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
@@ -292,7 +293,7 @@ class KernelPerceptron(KernelClassifier):
         """Updates beside the bound on them; computed when first read."""
         require_fitted(self)
         if self._mistakes is None:
-            raise AttributeError("mistake_bound_ is known after a fit that starts from zero")
+            raise AttributeError("mistake_bound_ is only available after a fit that starts from zero")
         return one_or_all(self._mistakes.bounds())
 
     def __getstate__(self) -> dict[str, Any]:

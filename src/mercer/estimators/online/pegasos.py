@@ -23,7 +23,7 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.fitting.progress import print_step, warn_unless_optimal, watchers
+from mercer.estimators.fitting.progress import step_line, warn_unless_optimal, watchers
 from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import sides_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
@@ -33,7 +33,7 @@ from mercer.estimators.online.sgd_attributes import SGDModel
 from mercer.estimators.online.sgd_certificate import SGDEvidence, WeightedRows
 from mercer.estimators.online.sgd_forms import KernelForm, WeightForm
 from mercer.kernels.given.precomputed import Precomputed
-from mercer.kernels.notation.sklearn_names import resolve
+from mercer.kernels.notation.sklearn_names import from_text, resolve
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.regularization import Regularization, resolve_C
 from mercer.solvers.limits import Limits
@@ -67,8 +67,9 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
     T : int, optional
         Number of steps, 1 or more; by default ten visits to each row, and at least 20,000 visits in all.
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
-        `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -127,7 +128,7 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
         The class labels, sorted.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     class_weight_ : ndarray of shape (n_classes,)
         The factor on the losses of each class.
@@ -299,10 +300,11 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
 
     @property
     def _is_linear(self) -> bool:
-        return isinstance(self.kernel, Linear) or (isinstance(self.kernel, str) and self.kernel == "linear")
+        kernel = from_text(self.kernel)
+        return isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
 
     def _limits(self) -> Limits:
-        return Limits(-1, self.time_limit, watchers(self, print_step))
+        return Limits(-1, self.time_limit, watchers(self, step_line))
 
     def _seed(self) -> int:
         return seed_of(self.random_state)

@@ -13,7 +13,7 @@ from mercer._errors import DataError, ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
 from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, require_fitted, training_input
-from mercer.estimators.fitting.progress import print_epoch, warn_unless_optimal, watchers
+from mercer.estimators.fitting.progress import epoch_line, warn_unless_optimal, watchers
 from mercer.estimators.fitting.tasks import one_or_all, two_class_tasks
 from mercer.estimators.fitting.training import TrainingData, require_no_overflow
 from mercer.estimators.fitting.weights import row_weights, weighted_copies
@@ -96,7 +96,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         Number of visits to points, counted by weight, plus one.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     n_updates_ : ndarray of int
         Number of updates of each two-class problem.
@@ -190,7 +190,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         self
         """
         check_parameters(self, (*METHODS, "lp"))
-        limits = Limits(time_limit=self.time_limit, callbacks=watchers(self, print_epoch))
+        limits = Limits(time_limit=self.time_limit, callbacks=watchers(self, epoch_line))
         with fitting(self, limits):
             X, y = training_input(self, X, y)
             require_no_overflow(X)
@@ -317,7 +317,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         """Updates beside the bound on them; computed when first read."""
         require_fitted(self)
         if self._mistakes is None:
-            raise AttributeError("mistake_bound_ is known after a fit that starts from zero, by updates")
+            raise AttributeError("mistake_bound_ is only available after a fit that starts from zero, by updates")
         return _only(self._mistakes.bounds(), "mistake_bound_")
 
     @property
@@ -353,7 +353,7 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
 def _only(values: Sequence[Any], name: str) -> Any:
     """The one of a two-class model, or all."""
     if values is None:
-        raise AttributeError(f"{name} is not known after partial_fit")
+        raise AttributeError(f"{name} is not available after partial_fit")
     return one_or_all(values)
 
 

@@ -34,5 +34,5 @@ def only_of_programs(estimator: "BaseEstimator") -> FloatArray:
     """The dual vector of a fitted model: one, or one a class."""
     found = vars(estimator).get("_multipliers")
     if found is None:
-        raise AttributeError(f'multipliers_ is known after a fit with method="lp", got {estimator.method!r}')
+        raise AttributeError(f'multipliers_ is only available after a fit with method="lp", got {estimator.method!r}')
     return found[0] if len(found) == 1 else found

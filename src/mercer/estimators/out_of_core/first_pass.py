@@ -11,7 +11,7 @@ from mercer._types import Array
 from mercer.estimators.out_of_core.column_summary import ColumnSummary, joined, values_of
 from mercer.estimators.out_of_core.passes import Progress
 from mercer.io.blocks.blocks import Blocks
-from mercer.io.csv.lines import SOME_NUMBERS, is_number
+from mercer.io.csv.judgement import SOME_NUMBERS
 from mercer.solvers.blocks.source import LocalBlocks
 from mercer.solvers.limits import Limits
 
@@ -82,7 +82,8 @@ def _kind(blocks: Blocks, name: str) -> str | None:
 def _require_texts(blocks: Blocks, name: str, summary: ColumnSummary) -> None:
     """Refuse a column that was meant to hold numbers: of which a few words are none."""
     labels = sum(summary.labels.values())
-    numbers = summary.count - labels + sum(count for label, count in summary.labels.items() if is_number(label))
+    words = sum(count for label, count in summary.labels.items() if blocks.is_number(name, label))
+    numbers = summary.count - labels + words
     if numbers < SOME_NUMBERS * summary.count or "text" not in summary.kinds:
         return
     block = summary.kinds["text"]

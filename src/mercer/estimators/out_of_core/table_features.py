@@ -26,11 +26,11 @@ WIDE, SPARSE = 256, 0.1
 class TableFeatures(BaseEstimator):
     """Turns the columns of a table into features of a linear machine, learnt in one pass over blocks.
 
-    A column of numbers is one feature, brought to mean 0 and deviation 1; dates are numbers of days. A column of texts
-    is one feature for each label. A missing number is taken for the mean, and a further feature says that it was
-    missing; a missing label has a feature of its own. Labels that too few rows have share a feature, and one that was
-    never met counts as one of them; where there were none, all features of its column are 0. So is what is missing
-    later and never was in the fit: neutral.
+    A column of numbers becomes one feature with mean 0 and standard deviation 1; dates count as numbers of days. A
+    column of texts becomes one feature for each label. A missing number is replaced by the mean, and a further feature
+    records that it was missing; a missing label gets a feature of its own. Rare labels share a feature. A label that
+    was not there in the fit counts as rare; if there were no rare ones, all features of its column are 0. The same goes
+    for a value that is missing in a column where none was missing in the fit.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class TableFeatures(BaseEstimator):
     text_columns_ : list of str
         The columns that hold labels.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     Examples
     --------

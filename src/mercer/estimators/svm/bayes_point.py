@@ -25,17 +25,18 @@ if TYPE_CHECKING:
 class BayesPointMachine(VersionSpaceMachine):
     """The centre of mass of the version space, by hit-and-run sampling.
 
-    Every weight vector of length 1 that classifies all rows correctly is as good an explanation
-    of them as any other. The best prediction is a vote of all; the single classifier closest to
+    Every weight vector of length 1 that classifies all rows correctly explains them as well as any
+    other. The best prediction is a vote among all of them; the single classifier closest to
     that vote, the Bayes point, is for all practical purposes their mean (Herbrich, Graepel &
-    Campbell 2001). Several random walks sample it, until they agree.
+    Campbell 2001). Several random walks sample the version space until they agree on it.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -101,7 +102,7 @@ class BayesPointMachine(VersionSpaceMachine):
         Steps taken for each two-class problem.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     diagnostics_ : ChainDiagnostics, or a list of them
         R-hat, effective sample size, and how well the direction is known. They replace a certificate, which a sample

@@ -44,9 +44,10 @@ class HardMarginSVC(KernelClassifier):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -120,7 +121,7 @@ class HardMarginSVC(KernelClassifier):
         The rounds of the solver, for each two-class problem where there are several.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     margin_ : float, or ndarray of them
         1 / norm(w_0), the distance from the hyperplane to the nearest point.

@@ -7,8 +7,9 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
-from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
+from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
+from mercer.estimators.conformal.prediction_sets import PredictsSets
 from mercer.estimators.fitting.parameters import require_flag, require_number, require_optional_number
 from mercer.estimators.fitting.progress import warn_of_zero
 from mercer.estimators.fitting.support import Support
@@ -23,6 +24,7 @@ from mercer.solvers.dual_qp.policy import is_exact
 from mercer.solvers.dual_qp.solve import solve_dual
 
 if TYPE_CHECKING:
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
     from mercer.estimators.low_rank.low_rank import LowRank
@@ -82,12 +84,12 @@ class NuSolved(Solved):
         self.support = Support.of_tasks(setup, scaled)
 
 
-class NuSVC(Probable, KernelClassifier):
-    """Support vector classifier with a share instead of C: fast, and certified on every fit.
+class NuSVC(PredictsSets, Probable, KernelClassifier):
+    """Support vector classifier with a fraction `nu` in place of C: fast, and certified on every fit.
 
-    At most a share `nu` of the points of each two-class problem fall short of the margin, and at least that share are
-    support vectors. The parameters up to `random_state` are those of scikit-learn, in the same order and with the same
-    meaning.
+    In each two-class problem, at most a fraction `nu` of the points fall short of the margin, and at least that
+    fraction are support vectors. The parameters up to `random_state` are those of scikit-learn, in the same order and
+    with the same meaning.
 
     Parameters
     ----------
@@ -96,9 +98,10 @@ class NuSVC(Probable, KernelClassifier):
         refused, with the largest feasible one. If the classes overlap so much that no hyperplane has a margin with so
         few errors, the optimum is w = 0, and a warning says so.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -155,6 +158,9 @@ class NuSVC(Probable, KernelClassifier):
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     approximation : LowRank, optional
         Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+    conformal : {None, "split", "cross"} or Conformal, default=None
+        Whether to keep what `predict_set` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -183,7 +189,7 @@ class NuSVC(Probable, KernelClassifier):
         Shape of the training data.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -243,6 +249,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         approximation: "LowRank | None" = None,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -256,6 +263,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         self.class_weight = class_weight
         self.verbose = verbose
         self.approximation = approximation
+        self.conformal = conformal
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
@@ -283,20 +291,6 @@ the smaller class of 1 and 0, got 0.9; lower nu
                 f"so that no nu is feasible, got {self.nu!r}"
             )
         return super()._sample_weights(given, codes, classes)
-
-    def predict(self, X: Rows) -> Array:
-        """The label of each row of X; the most probable one where probabilities are asked for.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        refuse_ties_of_pairs(self)
-        return super().predict(X)
 
     def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)

@@ -8,7 +8,8 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._types import Array, FloatArray, IndexArray, Rows
-from mercer.estimators.fitting.parameters import require_number
+from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
+from mercer.estimators.fitting.parameters import require_flag, require_number
 from mercer.estimators.svm.svr import Regression
 from mercer.kernels.gram.doubled import RepeatedMatrix
 from mercer.problems.svm.epsilon_regression import NuRegression
@@ -16,6 +17,7 @@ from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.solve import solve_dual
 
 if TYPE_CHECKING:
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.estimators.fitting.training import TrainingData
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
@@ -23,11 +25,11 @@ if TYPE_CHECKING:
     from mercer.solvers.result import Solution
 
 
-class NuSVR(Regression):
+class NuSVR(PredictsIntervals, Regression):
     """Support vector regression that finds its tube: nu says how many points may lie outside.
 
-    At most a share `nu` of the points end outside the tube, and at least that share are support vectors. The parameters
-    up to `max_iter` are those of scikit-learn, in the same order and with the same meaning.
+    At most a fraction `nu` of the points lie outside the tube, and at least that fraction are support vectors. The
+    parameters up to `max_iter` are those of scikit-learn, in the same order and with the same meaning.
 
     Parameters
     ----------
@@ -38,9 +40,10 @@ class NuSVR(Regression):
         Weight of the losses against the norm of the function, positive and finite. "auto" is three standard deviations
         of y over the mean squared distance of the training rows from their centre in feature space.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -73,6 +76,9 @@ class NuSVR(Regression):
         Whether to start from the coefficients of the last fit, if the number of rows is the same.
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
+    conformal : {None, "split", "cross"} or Conformal, default=None
+        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -99,7 +105,7 @@ class NuSVR(Regression):
         Shape of the training data.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -145,6 +151,7 @@ class NuSVR(Regression):
         n_jobs: int | None = None,
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -163,10 +170,12 @@ class NuSVR(Regression):
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.conformal = conformal
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("nu", self.nu, above=0.0, most=1.0)
+        require_flag("shrinking", self.shrinking)
 
     def _problem(self, y: Array, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
         C = self._weighted_C(weights)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.detector import Detector
-from mercer.estimators.fitting.parameters import require_number
+from mercer.estimators.fitting.parameters import require_flag, require_number
 from mercer.estimators.fitting.progress import warn_of_zero
 from mercer.problems.svm.one_class import OneClass
 
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
 
 class OneClassSVM(Detector):
-    """The half-space of the feature space that holds most of the data, as far from 0 as it can be.
+    """The half-space of feature space that holds most of the data, as far from the origin as possible.
 
-    At most a share `nu` of the points end outside, and at least that share are support vectors. The parameters up to
-    `max_iter` are those of scikit-learn, in the same order and with the same meaning.
+    At most a fraction `nu` of the points lie outside, and at least that fraction are support vectors. The parameters up
+    to `max_iter` are those of scikit-learn, in the same order and with the same meaning.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -90,7 +91,7 @@ class OneClassSVM(Detector):
         Shape of the training data.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -162,6 +163,7 @@ class OneClassSVM(Detector):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("nu", self.nu, above=0.0, most=1.0)
+        require_flag("shrinking", self.shrinking)
 
     def _problem(self, _y: Array | None, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:
         return OneClass(weights, float(self.nu))

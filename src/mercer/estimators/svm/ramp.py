@@ -12,7 +12,6 @@ from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.parameters import (
     require_choice,
     require_count,
-    require_flag,
     require_number,
     require_optional_number,
 )
@@ -96,9 +95,10 @@ class RampSVC(KernelClassifier):
     C : float or Regularization, default=1.0
         Weight of the losses against the margin, positive and finite.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -151,8 +151,6 @@ class RampSVC(KernelClassifier):
         Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
-    shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
@@ -186,7 +184,7 @@ class RampSVC(KernelClassifier):
         The factor on C of each class.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     steps_ : list of CCCPStep, or a list of such lists
         The convex problems that were solved: objective, bound, gap, outliers.
@@ -246,7 +244,6 @@ class RampSVC(KernelClassifier):
         multi_class: str = "ovo",
         decision_function_shape: str = "ovr",
         break_ties: bool = True,
-        shrinking: bool = True,
         max_iter: int = -1,
         gap_tol: float | None = None,
         time_limit: float | None = None,
@@ -273,7 +270,6 @@ class RampSVC(KernelClassifier):
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
-        self.shrinking = shrinking
         self.max_iter = max_iter
         self.gap_tol = gap_tol
         self.time_limit = time_limit
@@ -291,7 +287,6 @@ class RampSVC(KernelClassifier):
         require_count("max_steps", self.max_steps)
         require_count("n_starts", self.n_starts)
         require_optional_number("gap_tol", self.gap_tol, above=0.0)
-        require_flag("shrinking", self.shrinking)
         require_choice("bias", self.bias, BIASES)
 
     def _two_class_problems(

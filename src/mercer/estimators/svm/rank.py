@@ -55,8 +55,9 @@ class RankSVM(KernelModel):
     C : float or Regularization, default=1.0
         Weight of the loss of each pair, positive and finite.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), a kernel of
-        `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -108,7 +109,7 @@ class RankSVM(KernelModel):
         Newton steps taken.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     certificate_ : Certificate
         Primal, dual and gap over all pairs, from sums that need no list of them.

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from mercer._errors import ParameterError
-from mercer._types import Array, FloatArray, IndexArray, Rows
-from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
+from mercer._types import FloatArray, IndexArray, Rows
+from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
+from mercer.estimators.conformal.prediction_sets import PredictsSets
 from mercer.estimators.fitting import all_pairs
 from mercer.estimators.fitting.auto_strength import AutomaticC
 from mercer.estimators.fitting.certifiers import JointCertifier
@@ -36,6 +37,7 @@ from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.registry import SOLVERS
 
 if TYPE_CHECKING:
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.estimators.fitting.certifiers import ProblemCertifier
     from mercer.estimators.fitting.protocols import SolvedProblems
     from mercer.estimators.fitting.training import Budget, TrainingData
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 SUM_ERROR = 1e-9
 
 
-class SVC(AutomaticC, Probable, KernelClassifier):
+class SVC(PredictsSets, AutomaticC, Probable, KernelClassifier):
     """Support vector classifier with any kernel: fast, and certified on every fit.
 
     The parameters up to `random_state` are those of scikit-learn, in the same order and with the same meaning.
@@ -66,11 +68,11 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         is one over the mean squared distance of the training rows from their centre in feature space, or from the
         origin if the bias is not free.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`. A
-        function sees two whole sets of rows, or parts of them if `memory_limit` leaves no room for the whole
-        matrix.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`. A function sees two whole sets of rows, or parts of
+        them if `memory_limit` leaves no room for the whole matrix.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -133,6 +135,9 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     approximation : LowRank, optional
         Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+    conformal : {None, "split", "cross"} or Conformal, default=None
+        Whether to keep what `predict_set` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -161,7 +166,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         Shape of the training data.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -225,6 +230,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         approximation: "LowRank | None" = None,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -238,6 +244,7 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         self.class_weight = class_weight
         self.verbose = verbose
         self.approximation = approximation
+        self.conformal = conformal
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
@@ -263,20 +270,6 @@ class SVC(AutomaticC, Probable, KernelClassifier):
         calibration_method(self.probability)
         if self.multi_class == "crammer_singer":
             self._require_together()
-
-    def predict(self, X: Rows) -> Array:
-        """The label of each row of X; the most probable one where probabilities are asked for.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (n, n_train) if precomputed
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        refuse_ties_of_pairs(self)
-        return super().predict(X)
 
     def _require_together(self) -> None:
         """Refuse what the machine for all classes together does not have."""

@@ -26,19 +26,20 @@ SAME = 1e-10
 
 
 class SVDD(Detector):
-    """Support vector data description: the smallest ball of the feature space with most of the data.
+    """Support vector data description: the smallest ball in feature space that holds most of the data.
 
-    At most a share `nu` of the points end outside, and at least that share are support vectors;
+    At most a fraction `nu` of the points lie outside, and at least that fraction are support vectors;
     ``nu=0`` is the smallest ball around all of them. For kernels whose k(x, x) is the same for all
-    x, such as the Gaussian, it is the half-space of `OneClassSVM` in other words.
+    x, such as the Gaussian, it is equivalent to the half-space of `OneClassSVM`.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`. A
-        precomputed matrix must have equal diagonal entries, because it does not hold k(x, x) for new points.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`. A precomputed matrix must have equal diagonal entries,
+        because it does not hold k(x, x) for new points.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -53,8 +54,6 @@ class SVDD(Detector):
     nu : float, default=0.1
         Share of the points, from 0 to 1: an upper bound for those outside the ball, and a lower bound for the support
         vectors.
-    shrinking : bool, default=True
-        Accepted as in `OneClassSVM`, and without effect: every round looks at every row.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : bool, default=False
@@ -100,7 +99,7 @@ class SVDD(Detector):
         Shape of the training data.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     offset_ : float
         Minus the squared radius: ``decision_function = score_samples - offset_``.
@@ -136,7 +135,6 @@ class SVDD(Detector):
         coef0: float = 0.0,
         tol: float = 1e-6,
         nu: float = 0.1,
-        shrinking: bool = True,
         cache_size: float | None = None,
         verbose: bool | int = False,
         max_iter: int = -1,
@@ -153,7 +151,6 @@ class SVDD(Detector):
         self.coef0 = coef0
         self.tol = tol
         self.nu = nu
-        self.shrinking = shrinking
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter

@@ -8,9 +8,10 @@ from sklearn.base import RegressorMixin
 
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.one_function import OneFunctionModel
+from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
 from mercer.estimators.fitting.auto_strength import AutomaticC, choose_kernel
 from mercer.estimators.fitting.inputs import regression_input
-from mercer.estimators.fitting.parameters import require_choice, require_number
+from mercer.estimators.fitting.parameters import require_choice, require_flag, require_number
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.fitting.whole_fit import fitting
@@ -19,6 +20,7 @@ from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import BIASES
 
 if TYPE_CHECKING:
+    from mercer.estimators.conformal.conformal import Conformal
     from mercer.estimators.fitting.training import TrainingData
     from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 class Regression(AutomaticC, RegressorMixin, OneFunctionModel):
     """What both forms of support vector regression do alike."""
+
+    # Whether the kernel may be "auto".
+    _chooses_kernel = True
 
     def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
@@ -50,7 +55,7 @@ class Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         self._check_parameters()
         limits = self._limits()
         with fitting(self, limits):
-            choose_kernel(self, X)
+            choose_kernel(self, X, y, sample_weight)
             X, y = regression_input(self, X, y)
             self._choose_C(X, sample_weight, y)
             self._fit_rows(X, y, sample_weight, limits)
@@ -72,7 +77,7 @@ class Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         return weighted_C(self._C, np.zeros(len(weights), np.intp), np.ones(1), weights)
 
 
-class SVR(Regression):
+class SVR(PredictsIntervals, Regression):
     """Support vector regression with any kernel: fast, and certified on every fit.
 
     Errors up to `epsilon` cost nothing, and larger ones `C` times the excess. The parameters up to `max_iter` are those
@@ -81,9 +86,10 @@ class SVR(Regression):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), a
-        kernel of `mercer.kernels`, or a function that returns the kernel matrix of two sets of rows. "auto"
-        chooses a kernel by looking at the data, and says which and why in `kernel_` and `kernel_reason_`.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
+        which and why in `kernel_` and `kernel_reason_`.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -127,6 +133,9 @@ class SVR(Regression):
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     approximation : LowRank, optional
         Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+    conformal : {None, "split", "cross"} or Conformal, default=None
+        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
+        more fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -151,7 +160,7 @@ class SVR(Regression):
         Shape of the training data.
     n_features_in_ : int
         Number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -203,6 +212,7 @@ class SVR(Regression):
         warm_start: bool = False,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         approximation: "LowRank | None" = None,
+        conformal: "str | Conformal | None" = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -215,6 +225,7 @@ class SVR(Regression):
         self.cache_size = cache_size
         self.verbose = verbose
         self.approximation = approximation
+        self.conformal = conformal
         self.max_iter = max_iter
         self.bias = bias
         self.gap_tol = gap_tol
@@ -227,6 +238,7 @@ class SVR(Regression):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("epsilon", self.epsilon, least=0.0)
+        require_flag("shrinking", self.shrinking)
         require_choice("bias", self.bias, BIASES)
 
     def _problem(self, y: Array, weights: FloatArray, _data: "TrainingData", _used: IndexArray) -> Any:

@@ -15,7 +15,7 @@ from mercer._errors import ParameterError
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_method import KernelRegression
 from mercer.estimators.bases.kernel_model import KernelModel
-from mercer.estimators.fitting.fitted_parts import part, set_parts
+from mercer.estimators.fitting.fitted_parts import drop_part, part, set_parts
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.svm.svdd import SVDD
 from mercer.exchange.compress.reduced_set import reduced_set
@@ -176,6 +176,8 @@ def _with_vectors(
     data = TrainingData(expansion.kernel, expansion.vectors)
     vectors = data.expansion_vectors(found.chosen)
     changed = copy.copy(model)
+    # Rows that were left out had been scored by another function.
+    drop_part(changed, "conformity")
     changed.expansion_ = Expansion.single(
         expansion.kernel, vectors, coefficients, expansion.intercepts, expansion.origin
     )

@@ -45,6 +45,7 @@ ATTRIBUTES = {
     "certificate_": _certificates,
     "_certificates": _certificates,
     "_calibration": rules.optional(rules.instance("Calibration")),
+    "_conformity": rules.instance("Conformity"),
     "_kernel": rules.instance("Kernel"),
     "_origin": rules.optional(rules.floats1),
     "_vectors": rules.instance("ndarray", "_csr_base", "list", "Frame", "MatrixItems", "GivenMatrices"),
@@ -106,6 +107,8 @@ ATTRIBUTES = {
     "best_index_": _count,
     "best_params_": rules.dict_of,
     "best_score_": _any_number,
+    "honest_score_": _any_number,
+    "ending_": rules.text,
     "refit_time_": rules.number(),
     "best_estimator_": rules.instance("KernelModel", "LinearEstimator"),
 }

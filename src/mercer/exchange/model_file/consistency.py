@@ -1,6 +1,7 @@
 """What the parts of a fitted model must be to each other, checked before anything is evaluated."""
 
 import math
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 from mercer._types import Rows
+from mercer.estimators.conformal.conformal import SCORES_OF_CLASSES
 from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.fitting.inputs import is_function, is_precomputed, kernel_of, takes_items
 from mercer.exchange.model_file.attributes import NEEDED
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from mercer.estimators.bases.probabilities import Calibration
+    from mercer.estimators.conformal.conformity import Conformity
 
 
 _STRATEGIES = ("merging", "removal")
+_ONE = SimpleNamespace(n_functions=1)  # what a linear machine has
 
 
 def _require(condition: Any, reason: str) -> None:
@@ -125,6 +129,7 @@ def check_machine(model: "BaseEstimator") -> None:
         _check_classes(model, expansion.n_functions)
     else:
         _require(expansion.n_functions == 1, "must have one function")
+    _check_conformity_of(model)
     _check_parameters(model)
 
 
@@ -163,6 +168,7 @@ def check_linear(model: "BaseEstimator") -> None:
         _require_features(model)
     for machine in vars(model).get("_machines") or []:
         _require(len(machine.w) == width, "must have machines of as many weights")
+    _check_conformity_of(model)
 
 
 def check_table_features(features: "BaseEstimator") -> None:
@@ -195,6 +201,7 @@ def check_method(model: "BaseEstimator") -> None:
     if "_rule" in vars(model):
         rule, k, n = part(model, "rule"), len(model.classes_), model.expansion_.n_functions
         _require(rule.means.shape == (k, n) and rule.log_priors.shape == (k,), "must have a mean for each class")
+    _check_conformity_of(model)
 
 
 def check_components(model: "BaseEstimator") -> None:
@@ -260,10 +267,10 @@ def check_tuned(model: "BaseEstimator") -> None:
     """A search with its winner; the scorer is found again by its name."""
     if "cv_results_" not in vars(model):
         return
-    from mercer.selection.tuning.base import default_scoring
+    from mercer.selection.tuning.base import default_scoring, scoring_of
     from mercer.selection.tuning.scores import SINGLE, Scores
 
-    scorers = Scores(model.scoring, default_scoring(model)).scorers
+    scorers = Scores(scoring_of(model), default_scoring(model)).scorers
     model.scorer_ = scorers if model.multimetric_ else scorers.get(SINGLE)
     _require(model.scorer_ is not None, "must have one scorer, or several")
     if "best_estimator_" not in vars(model):
@@ -290,6 +297,35 @@ def check_calibration(calibration: "Calibration") -> None:
             knots, levels = each.knots, each.levels
             _require(knots.ndim == 1 and len(knots) and knots.shape == levels.shape, "must have a level for each knot")
             _require((np.diff(knots) >= 0).all() and ((levels >= 0) & (levels <= 1)).all(), "must have rising steps")
+
+
+def check_conformity(kept: "Conformity") -> None:
+    """A class and a function for each score, which are numbers or infinite."""
+    m = len(kept.scores)
+    _require(len(kept.columns) == len(kept.codes) == m, f"must have {m} classes and functions, one for each score")
+    _require(not np.isnan(kept.scores).any(), "must have scores that are numbers")
+    _require(kept.score in ("absolute", *SCORES_OF_CLASSES), "must have a score that is known")
+
+
+def _check_conformity_of(model: "BaseEstimator") -> None:
+    """That the machines which have not seen some rows are machines like the model."""
+    kept = part(model, "conformity", None)
+    if kept is None:
+        return
+    n_classes = len(model.classes_) if is_classifier(model) else 1
+    _require(int(kept.codes.max(initial=0)) < n_classes, f"must have scores of {n_classes} classes")
+    is_of_classes = kept.score in SCORES_OF_CLASSES
+    _require(is_of_classes == is_classifier(model), "must have scores of classes where it has classes")
+    _require(kept.score != "aps" or hasattr(model, "predict_proba"), "must have probabilities for its scores")
+    functions = 0
+    for other in kept.models:
+        _require(type(other) is type(model) and is_fitted(other), "must have machines of its own kind for the folds")
+        widths = [getattr(each, "n_features_in_", None) for each in (model, other)]
+        _require(widths[0] == widths[1], "must have the same features in every fold")
+        if is_classifier(model):
+            _require(np.array_equal(other.classes_, model.classes_), "must have the same classes in every fold")
+        functions += 1 if is_classifier(model) else getattr(other, "expansion_", _ONE).n_functions
+    _require(int(kept.columns.max(initial=0)) < max(functions, 1), "must have a machine for each of its scores")
 
 
 def _own(made: object, *names: str) -> None:

@@ -31,11 +31,13 @@ from mercer.estimators.svm.one_class import OneClassSVM
 from mercer.estimators.svm.rank import RankSVM
 from mercer.estimators.svm.svdd import SVDD
 from mercer.exchange.onnx import heads
-from mercer.exchange.onnx.graph import IR_VERSION, OPSET, Graph, Tensor, require_onnx
-from mercer.exchange.onnx.kernels import Pairs, diagonal, matrix
+from mercer.exchange.onnx.graph import IR_VERSION, OPSET, OPSET_OF_TEXTS, Graph, Tensor, require_onnx
+from mercer.exchange.onnx.kernels import Pairs, TablePairs, diagonal, matrix
 from mercer.exchange.onnx.steps import step
+from mercer.exchange.onnx.tables import Table
 from mercer.kernels.algebra.polynomial_functions import PolynomialFunctions, coefficient_matrix
 from mercer.kernels.given.precomputed import MatrixItems
+from mercer.kernels.table.frame import as_frame
 from mercer.kernels.vector.linear import Linear
 
 if TYPE_CHECKING:
@@ -51,8 +53,10 @@ def to_onnx(
 ) -> "ModelProto":
     """A fitted model, or a pipeline that ends in one, as an ONNX graph.
 
-    The input ``X`` is a matrix of rows, or for a precomputed kernel K(rows, training rows). The
-    outputs are named ``label``, ``decision_function`` and ``probabilities`` for classifiers,
+    The input ``X`` is a matrix of rows, or for a precomputed kernel K(rows, training rows). Of a table
+    that has other columns than numbers, each column that is read is an input of its own name and of
+    shape (n, 1): labels as texts, missing ones empty; numbers, and dates in days since 1970, missing
+    ones NaN. The outputs are named ``label``, ``decision_function`` and ``probabilities`` for classifiers,
     ``prediction`` for regression, ``label`` and ``decision_function`` for one-class learning, and
     ``transformed`` for principal components. All arithmetic is in double precision.
 
@@ -62,13 +66,15 @@ def to_onnx(
     Parameters
     ----------
     model : fitted estimator of Mercer, or Pipeline
-        Any with a kernel of vectors that ONNX's operators can express, or with none.
+        Any with a kernel of vectors that ONNX's operators can express, or with none; or with `Encoded`, which
+        makes vectors of the rows of a table.
     support_vectors : bool, optional
         Whether the file holds support vectors. False writes weights of features in their place, which
         takes a kernel that is a polynomial of the inner product, normalised or not. None leaves them
         out for a linear kernel, and keeps them for others.
     dtype : {"float64", "float32"}, default="float64"
-        Of the input; what is computed is of double precision in any case.
+        Of the numbers that come in, but dates, whose hours need double precision; what is computed has it in any
+        case.
 
     Returns
     -------
@@ -94,15 +100,26 @@ def to_onnx(
     if support_vectors not in (None, True, False):
         raise ParameterError(f"support_vectors must be True, False or None, got {support_vectors!r}")
     graph = Graph()
-    x = Tensor(graph, "X")
+    steps = [each for _, each in model.steps] if isinstance(model, Pipeline) else [model]
+    table = _table(graph, steps, dtype)
+    if table is not None:
+        return _model(onnx, graph, _outputs(steps[0], table, support_vectors), table.entrances())
+    x = graph.input("X")
     if str(np.dtype(dtype)) == "float32":
         x = x.as_double()
-    steps = [each for _, each in model.steps] if isinstance(model, Pipeline) else [model]
     for each in steps[:-1]:
         x = _transformed(each, x, support_vectors) if isinstance(each, SpectralMethod) else step(each, x)
     check_is_fitted(steps[-1])
     outputs = _outputs(steps[-1], x, support_vectors)
-    return _model(onnx, graph, outputs, _width(steps), dtype)
+    return _model(onnx, graph, outputs, [("X", str(np.dtype(dtype)), _width(steps))])
+
+
+def _table(graph: Graph, steps: Sequence[Any], dtype: DTypeLike) -> Table | None:
+    """The inputs of a machine of tables; None for others."""
+    expansion = getattr(steps[0], "expansion_", None)
+    if len(steps) > 1 or expansion is None or not expansion.kernel.takes_tables:
+        return None
+    return Table(graph, expansion.kernel, as_frame(expansion.vectors), dtype)
 
 
 def _width(steps: Sequence[Any]) -> int:
@@ -112,16 +129,20 @@ def _width(steps: Sequence[Any]) -> int:
     raise ParameterError(f"{type(steps[-1]).__name__} does not take rows of numbers, which is what ONNX passes on")
 
 
-def _model(onnx: Any, graph: Graph, outputs: Mapping[str, Tensor], width: int, dtype: DTypeLike) -> "ModelProto":
+def _model(
+    onnx: Any, graph: Graph, outputs: Mapping[str, Tensor], inputs: Sequence[tuple[str, str, int]]
+) -> "ModelProto":
     helper, kinds = onnx.helper, onnx.TensorProto
-    kind = kinds.DOUBLE if str(np.dtype(dtype)) == "float64" else kinds.FLOAT
+    known = {"float64": kinds.DOUBLE, "float32": kinds.FLOAT, "text": kinds.STRING}
     for name, tensor in outputs.items():
         tensor.called(name)
-    entrance = helper.make_tensor_value_info("X", kind, ["n", width])
+    _require_names(graph, [name for name, _, _ in inputs])
+    entrances = [helper.make_tensor_value_info(name, known[kind], ["n", width]) for name, kind, width in inputs]
     exits = [onnx.ValueInfoProto(name=name) for name in outputs]
-    unnamed = helper.make_graph(graph.nodes, "mercer", [entrance], exits, graph.constants)
+    unnamed = helper.make_graph(graph.nodes, "mercer", entrances, exits, graph.constants)
+    opset = OPSET_OF_TEXTS if any(kind == "text" for _, kind, _ in inputs) else OPSET
     model = helper.make_model(
-        unnamed, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="mercer"
+        unnamed, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION, producer_name="mercer"
     )
     # Types and shapes of the outputs follow from the graph.
     model = onnx.shape_inference.infer_shapes(model, strict_mode=True)
@@ -129,7 +150,18 @@ def _model(onnx: Any, graph: Graph, outputs: Mapping[str, Tensor], width: int, d
     return model
 
 
-def _outputs(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
+def _require_names(graph: Graph, names: Sequence[str]) -> None:
+    """Inputs and what the graph computes must not share a name."""
+    taken = {output for node in graph.nodes for output in node.output} | {each.name for each in graph.constants}
+    wrong = next((name for name in names if name in taken or not name or names.count(name) > 1), None)
+    if wrong is not None:
+        raise ParameterError(
+            f"column {wrong!r} cannot be an input of the ONNX graph, where its name is taken or empty; rename it and "
+            "train again"
+        )
+
+
+def _outputs(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | None) -> dict[str, Tensor]:
     """The outputs of an estimator, by name."""
     for kinds, rule in _RULES:
         if isinstance(model, kinds):
@@ -138,11 +170,11 @@ def _outputs(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) ->
     raise ParameterError(f"{type(model).__name__} cannot be exported to ONNX; {names} can")
 
 
-def _transformed(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> Tensor:
+def _transformed(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | None) -> Tensor:
     return _functions(model, x, support_vectors)
 
 
-def _functions(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> Tensor:
+def _functions(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | None) -> Tensor:
     """Decision values (n, n_functions) of a model that is an expansion in a kernel."""
     if part(model, "items", None) is not None:
         raise ParameterError("the kernel is a Python function, which ONNX cannot hold; pass a Kernel or a name")
@@ -151,13 +183,16 @@ def _functions(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) 
         support_vectors = not isinstance(expansion.kernel, Linear)
     vectors, coefficients = expansion.vectors, coefficient_matrix(expansion)
     if isinstance(vectors, MatrixItems):
-        return x.columns(vectors.index) @ coefficients + expansion.intercepts
+        return cast(Tensor, x).columns(vectors.index) @ coefficients + expansion.intercepts
     if len(coefficients) == 0:
-        return (x * 0.0).sum(1) @ np.zeros((1, expansion.n_functions)) + expansion.intercepts
+        return x.graph.zeros() @ np.zeros((1, expansion.n_functions)) + expansion.intercepts
     if not support_vectors:
-        return _polynomial(PolynomialFunctions.of(expansion, *_WITHOUT_VECTORS), x)
-    rows = _rows(vectors)
-    return matrix(expansion.kernel, Pairs(x, rows)) @ coefficients + expansion.intercepts
+        return _polynomial(PolynomialFunctions.of(expansion, *_WITHOUT_VECTORS), cast(Tensor, x))
+    return matrix(expansion.kernel, _pairs(x, vectors)) @ coefficients + expansion.intercepts
+
+
+def _pairs(x: Tensor | Table, vectors: Rows) -> Pairs | TablePairs:
+    return TablePairs(x, vectors) if isinstance(x, Table) else Pairs(x, _rows(vectors))
 
 
 def _rows(vectors: Rows) -> FloatArray:
@@ -197,29 +232,29 @@ def _linear(model: "BaseEstimator", x: Tensor) -> Tensor:
     return x @ np.ascontiguousarray(weights.T) + np.atleast_1d(model.intercept_)
 
 
-def _linear_or_kernel(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> Tensor:
+def _linear_or_kernel(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | None) -> Tensor:
     """PegasosSVC has weights or support vectors."""
     try:
-        return _linear(model, x)
+        return _linear(model, cast(Tensor, x))
     except AttributeError:
         return _functions(model, x, support_vectors)
 
 
-def _ball(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
+def _ball(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | None) -> dict[str, Tensor]:
     """Minus the squared distance from the centre, less the border."""
     values = (_functions(model, x, support_vectors) - model.intercept_) * 2.0
     own = part(model, "constant")
     if own is None:
-        own = diagonal(model.expansion_.kernel, Pairs(x, _rows(model.expansion_.vectors)))
+        own = diagonal(model.expansion_.kernel, _pairs(x, model.expansion_.vectors))
     return heads.detector(values - own - (part(model, "centre") + model.offset_))
 
 
-def _regression(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
+def _regression(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | None) -> dict[str, Tensor]:
     values = _functions(model, x, support_vectors)
     return {"prediction": values.squeezed() if part(model, "is_flat", True) else values}
 
 
-def _machine(model: "BaseEstimator", x: Tensor, support_vectors: bool | None) -> dict[str, Tensor]:
+def _machine(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | None) -> dict[str, Tensor]:
     if not hasattr(model, "classes_"):
         return _regression(model, x, support_vectors)
     return heads.classifier(model, _functions(model, x, support_vectors))

@@ -12,8 +12,8 @@ from numpy.typing import DTypeLike
 from mercer._errors import MissingExtraError
 from mercer._types import Array, ArrayLike, FloatArray
 
-# What the runtimes of some years ago understand.
-OPSET, IR_VERSION = 18, 9
+# What the runtimes of some years ago understand; a year later texts could be compared.
+OPSET, OPSET_OF_TEXTS, IR_VERSION = 18, 19, 9
 
 
 def require_onnx() -> Any:
@@ -26,12 +26,17 @@ def require_onnx() -> Any:
 
 
 class Graph:
-    """Nodes and constants, with names of their own.
+    """Nodes and constants, with names of their own: they begin with a slash, as those of columns seldom do.
 
     Parameters
     ----------
     prefix : str
         Begins every name; a graph inside another has one of its own.
+
+    Attributes
+    ----------
+    entrance : str
+        An input with all rows, by which they are counted.
     """
 
     if TYPE_CHECKING:
@@ -40,16 +45,21 @@ class Graph:
     def __init__(self, prefix: str = "") -> None:
         self.onnx = require_onnx()
         self.prefix, self.nodes, self.constants, self._known, self._one = prefix, [], [], {}, None
+        self.entrance = "X"
 
     def _name(self) -> str:
-        return f"{self.prefix}t{len(self.nodes) + len(self.constants)}"
+        return f"{self.prefix}/t{len(self.nodes) + len(self.constants)}"
+
+    def input(self, name: str) -> "Tensor":
+        """What is passed in under a name."""
+        return Tensor(self, name)
 
     def constant(self, values: ArrayLike, dtype: DTypeLike = np.float64) -> "Tensor":
         """A tensor of given values; equal ones are kept once."""
         values = np.asarray(values, dtype=dtype)
         key = (values.dtype.str, values.shape, values.tobytes() if values.dtype != object else tuple(values.ravel()))
         if key not in self._known:
-            name = f"{self.prefix}c{len(self.constants)}"
+            name = f"{self.prefix}/c{len(self.constants)}"
             self.constants.append(_initializer(self.onnx, name, values))
             self._known[key] = Tensor(self, name)
         return self._known[key]
@@ -75,7 +85,7 @@ class Graph:
         if self.prefix or values.size != 1 or np.float32(values.ravel()[0]) == values.ravel()[0]:
             return self.constant(values)
         if self._one is None:
-            count = self.call("Gather", self.call("Shape", Tensor(self, "X")), self.integers(0), axis=0)
+            count = self.call("Gather", self.call("Shape", self.input(self.entrance)), self.integers(0), axis=0)
             self._one = self.call("GreaterOrEqual", count, self.integers(0)).as_double()
         key = ("factor", values.shape, values.tobytes())
         if key not in self._known:
@@ -85,6 +95,11 @@ class Graph:
     def integers(self, values: ArrayLike) -> "Tensor":
         """A constant of whole numbers: positions, axes, shapes."""
         return self.constant(values, np.int64)
+
+    def zeros(self) -> "Tensor":
+        """A column of zeros, one for each row."""
+        count = self.call("Gather", self.call("Shape", self.input(self.entrance)), self.integers([0]), axis=0)
+        return self.call("Expand", [[0.0]], self.concat([count, self.integers([1])], 0))
 
     def concat(self, tensors: "Sequence[Tensor]", axis: int) -> "Tensor":
         """Tensors side by side."""
@@ -96,12 +111,12 @@ class Graph:
         The rows are visited one by one, so that no tensor of all pairs and features is ever there.
         """
         helper, double = self.onnx.helper, self.onnx.TensorProto.DOUBLE
-        body = Graph(f"{self.prefix}b{len(self.nodes)}_")
-        result = step(body, Tensor(body, f"{body.prefix}row"))
+        body = Graph(f"{self.prefix}/b{len(self.nodes)}")
+        result = step(body, Tensor(body, f"{body.prefix}/row"))
         inner = helper.make_graph(
             body.nodes,
-            f"{body.prefix}body",
-            [helper.make_tensor_value_info(f"{body.prefix}row", double, [rows.shape[1]])],
+            f"{body.prefix}/body",
+            [helper.make_tensor_value_info(f"{body.prefix}/row", double, [rows.shape[1]])],
             [helper.make_tensor_value_info(result.name, double, None)],
             body.constants,
         )
@@ -173,6 +188,14 @@ class Tensor:
     def abs(self) -> "Tensor":
         return self._call("Abs")
 
+    def arsinh(self) -> "Tensor":
+        """The inverse of sinh; onnxruntime has the operator of this name in single precision only."""
+        size = self.abs()
+        # Squares of what is at most 1 do not overflow.
+        large = size.maximum(1.0)
+        root = large * ((size / large) ** 2 + (1.0 / large) ** 2).sqrt()
+        return self._call("Sign") * (size + root).log()
+
     def sigmoid(self) -> "Tensor":
         """1 / (1 + exp(-x)); the operator of this name has ten digits in onnxruntime."""
         return 1.0 / ((-self).exp() + 1.0)
@@ -193,6 +216,10 @@ class Tensor:
     def not_below(self, other: "Tensor | ArrayLike") -> "Tensor":
         """1.0 where it is at least as large, else 0.0."""
         return self._call("GreaterOrEqual", other).as_double()
+
+    def equal(self, values: ArrayLike, dtype: DTypeLike) -> "Tensor":
+        """1.0 where it equals each of constant `values`, else 0.0."""
+        return self._call("Equal", self.graph.constant(values, dtype)).as_double()
 
     def as_double(self) -> "Tensor":
         return self._call("Cast", to=self.graph.onnx.TensorProto.DOUBLE)
@@ -221,6 +248,19 @@ class Tensor:
     def chosen(self, values: ArrayLike, dtype: DTypeLike) -> "Tensor":
         """The entry of constant `values` at each of these positions."""
         return self.graph.call("Gather", self.graph.constant(values, dtype), self, axis=0)
+
+    def interpolated(self, knots: FloatArray, levels: FloatArray) -> "Tensor":
+        """The line through the knots at a column of numbers, level beyond the first and the last."""
+        if len(knots) == 1:
+            return self * 0.0 + float(levels[0])
+        gaps = np.diff(knots)
+        slopes = np.divide(np.diff(levels), gaps, out=np.zeros(len(gaps)), where=gaps > 0)
+        place = (self.not_below(knots).sum(1) - 1.0).clip(0.0, float(len(gaps) - 1)).as_integer()
+        start, level, slope = (place.chosen(each, np.float64) for each in (knots[:-1], levels[:-1], slopes))
+        inside = level + slope * (self - start)
+        at_end = self.not_below(float(knots[-1]))
+        before = 1.0 - self.not_below(float(knots[0]))
+        return inside * (1.0 - at_end) * (1.0 - before) + at_end * float(levels[-1]) + before * float(levels[0])
 
     def transposed(self) -> "Tensor":
         return self._call("Transpose", perm=[1, 0])

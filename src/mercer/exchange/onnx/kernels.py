@@ -8,11 +8,16 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._jit.once import computed_once
-from mercer._types import ArrayLike, FloatArray
+from mercer._types import ArrayLike, Rows
+from mercer.exchange.onnx.tables import Table, encoded
 from mercer.kernels.algebra.centred import Centred
 from mercer.kernels.algebra.normalized import Normalized
 from mercer.kernels.algebra.scaled_power import Power, Scaled
 from mercer.kernels.algebra.sum_product import Product, Sum
+from mercer.kernels.table.columns import Columns
+from mercer.kernels.table.encoded import Encoded
+from mercer.kernels.table.frame import as_frame
+from mercer.kernels.table.on import On
 from mercer.kernels.vector.chi_squared import ChiSquared
 from mercer.kernels.vector.constant import Constant
 from mercer.kernels.vector.cosine import Cosine
@@ -28,6 +33,7 @@ from mercer.kernels.vector.sigmoid import Sigmoid
 
 if TYPE_CHECKING:
     from mercer.exchange.onnx.graph import Graph, Tensor
+    from mercer.kernels._types import ColumnName
     from mercer.kernels.base.kernel import Kernel
 
 
@@ -42,6 +48,23 @@ class Pairs:
 
     def __init__(self, x: "Tensor", vectors: ArrayLike) -> None:
         self.x, self.vectors = x, np.asarray(vectors, dtype=np.float64)
+        self.graph = x.graph
+
+    def beside(self, vectors: ArrayLike) -> "Pairs":
+        """The same rows with other vectors."""
+        return Pairs(self.x, vectors)
+
+    def encoded(self, kernel: Encoded) -> "Pairs":
+        """The pairs as `kernel` hands them to its own kernel."""
+        return Pairs(encoded(kernel, self), kernel.vectors(self.vectors))
+
+    def column(self, name: "ColumnName") -> "Tensor":
+        """A column of the rows."""
+        return self.x.columns([int(name)])
+
+    def is_text(self, _name: "ColumnName") -> bool:
+        """Rows are of numbers."""
+        return False
 
     @computed_once
     def dots(self) -> "Tensor":
@@ -72,6 +95,28 @@ class Pairs:
         return self.x.graph.for_each_row(self.vectors, step).transposed()
 
 
+class TablePairs:
+    """The rows of a table that is passed in, and constant rows of such a table.
+
+    Parameters
+    ----------
+    table : Table
+    vectors : table
+        Such as the support vectors.
+    """
+
+    def __init__(self, table: Table, vectors: Rows) -> None:
+        self.table, self.vectors, self.graph = table, as_frame(vectors), table.graph
+
+    def beside(self, vectors: Rows) -> "TablePairs":
+        """The same rows with others beside them."""
+        return TablePairs(self.table, vectors)
+
+    def encoded(self, kernel: Encoded) -> Pairs:
+        """The pairs as `kernel` hands them to its own kernel."""
+        return Pairs(encoded(kernel, self.table), kernel.vectors(self.vectors))
+
+
 def squared_norms(x: "Tensor") -> "Tensor":
     """|x|^2 of each row, a column."""
     return (x * x).sum(1)
@@ -82,12 +127,12 @@ def _inverse_roots(diagonal: "Tensor") -> "Tensor":
     return diagonal.above(0.0) / diagonal.where_above_zero(1.0).sqrt()
 
 
-def matrix(kernel: "Kernel", pairs: Pairs) -> "Tensor":
+def matrix(kernel: "Kernel", pairs: Pairs | TablePairs) -> "Tensor":
     """k(x, v) for each row and vector, a tensor of shape (n, m)."""
     return _rule(kernel)[0](kernel, pairs)
 
 
-def diagonal(kernel: "Kernel", pairs: Pairs) -> "Tensor | float":
+def diagonal(kernel: "Kernel", pairs: Pairs | TablePairs) -> "Tensor | float":
     """k(x, x) for each row, a column, or a number where it is the same for all."""
     return _rule(kernel)[1](kernel, pairs)
 
@@ -96,6 +141,10 @@ def _rule(kernel: "Kernel") -> tuple[Callable[..., Any], Callable[..., Any]]:
     for kind, rule in _RULES.items():
         if type(kernel) is kind:
             return rule
+    if isinstance(kernel, On):
+        raise _refused(kernel)
+    if isinstance(kernel, Columns):
+        raise _refused(next(part for part in kernel.parts.values() if isinstance(part, On)))
     names = ", ".join(sorted(kind.__name__ for kind in _RULES))
     raise ParameterError(f"{type(kernel).__name__} cannot be written with ONNX operators; those that can are {names}")
 
@@ -136,7 +185,7 @@ def _delta(x: "Tensor", row: "Tensor") -> "Tensor":
     return (x - row).abs().largest(1, keep=False)
 
 
-def _normalised(kernel: Normalized, pairs: Pairs) -> "Tensor":
+def _normalised(kernel: Normalized, pairs: Pairs | TablePairs) -> "Tensor":
     own = kernel.kernel.diag(pairs.vectors)
     right = np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
     values = matrix(kernel.kernel, pairs) * right
@@ -148,19 +197,32 @@ def _positive(diagonal_value: "Tensor | float") -> "Tensor | float":
     return float(diagonal_value > 0) if isinstance(diagonal_value, float) else diagonal_value.above(0.0)
 
 
-def _centred(kernel: Centred, pairs: Pairs) -> "Tensor":
-    inner, reference = kernel.kernel, np.asarray(kernel.reference, dtype=np.float64)
+def _centred(kernel: Centred, pairs: Pairs | TablePairs) -> "Tensor":
+    inner, reference = kernel.kernel, kernel.reference
     means = inner(pairs.vectors, reference).mean(axis=1) - inner(reference, reference).mean()
     return matrix(inner, pairs) - _mean_over(inner, pairs, reference) - means
 
 
-def _mean_over(kernel: "Kernel", pairs: Pairs, reference: FloatArray) -> "Tensor":
-    return matrix(kernel, Pairs(pairs.x, reference)).sum(1) / float(len(reference))
+def _mean_over(kernel: "Kernel", pairs: Pairs | TablePairs, reference: Rows) -> "Tensor":
+    return matrix(kernel, pairs.beside(reference)).sum(1) / float(len(reference))
 
 
-def _centred_diagonal(kernel: Centred, pairs: Pairs) -> "Tensor":
-    inner, reference = kernel.kernel, np.asarray(kernel.reference, dtype=np.float64)
+def _centred_diagonal(kernel: Centred, pairs: Pairs | TablePairs) -> "Tensor":
+    inner, reference = kernel.kernel, kernel.reference
     return diagonal(inner, pairs) - 2.0 * _mean_over(inner, pairs, reference) + inner(reference, reference).mean()
+
+
+def _refused(kernel: On) -> ParameterError:
+    names = ", ".join(map(repr, kernel.names))
+    if kernel.kernel.takes_items:
+        return ParameterError(
+            f"column {names} is compared by {kernel.kernel!r}, which cannot be written with ONNX operators; train "
+            f"without that column (on the command line, --drop {kernel.column})"
+        )
+    return ParameterError(
+        f"column {names} has a kernel of its own, which cannot be written with ONNX operators; train with "
+        "kernel='auto' (on the command line, without --kernel): numbers, dates and labels can then be exported"
+    )
 
 
 def _one(_kernel: object, _pairs: object) -> float:
@@ -192,7 +254,7 @@ _RULES = {
         lambda k, p: (p.distances * (0.5 / (k.alpha * k.length_scale**2)) + 1.0) ** -k.alpha,
         _one,
     ),
-    Constant: (lambda k, p: p.dots * 0.0 + k.value, lambda k, _: float(k.value)),
+    Constant: (lambda k, p: p.graph.zeros() + np.full(len(p.vectors), float(k.value)), lambda k, _: float(k.value)),
     Scaled: (
         lambda k, p: matrix(k.kernel, p) * float(k.factor),
         lambda k, p: diagonal(k.kernel, p) * float(k.factor),
@@ -211,4 +273,5 @@ _RULES = {
     ),
     Normalized: (_normalised, lambda k, p: _positive(diagonal(k.kernel, p))),
     Centred: (_centred, _centred_diagonal),
+    Encoded: (lambda k, p: matrix(k.kernel, p.encoded(k)), lambda k, p: diagonal(k.kernel, p.encoded(k))),
 }

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from mercer._types import FloatArray
 from mercer.estimators.bases.probabilities import TILT, Sigmoid
 from mercer.estimators.fitting.tasks import pairs
 from mercer.solvers.calibration.pairwise_coupling import LEAST
@@ -28,22 +27,8 @@ def both_sides(maps: "Sequence[Sigmoid | Steps]", values: "Tensor") -> "tuple[Te
 def _steps(steps: "Steps", values: "Tensor") -> "tuple[Tensor, Tensor]":
     """Of a function given at knots, with its share of a sigmoid."""
     u = values * steps.slope.A + steps.slope.B
-    p = _interpolated(steps.knots, steps.levels, values)
+    p = values.interpolated(steps.knots, steps.levels)
     return p * (1.0 - TILT) + (-u).sigmoid() * TILT, (1.0 - p) * (1.0 - TILT) + u.sigmoid() * TILT
-
-
-def _interpolated(knots: FloatArray, levels: FloatArray, values: "Tensor") -> "Tensor":
-    """The line through the knots, level beyond the first and the last."""
-    if len(knots) == 1:
-        return values * 0.0 + float(levels[0])
-    gaps = np.diff(knots)
-    slopes = np.divide(np.diff(levels), gaps, out=np.zeros(len(gaps)), where=gaps > 0)
-    place = (values.not_below(knots).sum(1) - 1.0).clip(0.0, float(len(gaps) - 1)).as_integer()
-    start, level, slope = (place.chosen(each, np.float64) for each in (knots[:-1], levels[:-1], slopes))
-    inside = level + slope * (values - start)
-    at_end = values.not_below(float(knots[-1]))
-    before = 1.0 - values.not_below(float(knots[0]))
-    return inside * (1.0 - at_end) * (1.0 - before) + at_end * float(levels[-1]) + before * float(levels[0])
 
 
 def log_odds(maps: "Sequence[Sigmoid | Steps]", values: "Tensor") -> "Tensor":

@@ -72,6 +72,8 @@ class ConvergenceDisplay:
         One for each run.
     bounds_ : list of Line2D
         The certified primal value of each run.
+    note_ : matplotlib Text or None
+        A sentence above the picture, where every run ended in its first round and there is no line to draw.
 
     Examples
     --------
@@ -138,9 +140,19 @@ class ConvergenceDisplay:
         self.axes_[1].set(ylabel="relative gap", yscale="log", xlabel=SCALES[self.against])
         if self.against == "iterations":
             self.axes_[1].set_xscale("log" if min(run.iterations[0] for run in self.runs) > 0 else "linear")
+        self.note_ = self._noted() if all(len(run.dual) == 1 for run in self.runs) else None
         if legend:
             self.axes_[1].legend(frameon=False, fontsize="small")
         return self
+
+    def _noted(self) -> Any:
+        """One round has a result and no course."""
+        first, n = self.runs[0], len(self.runs)
+        steps, gap = sum(int(run.iterations[-1]) for run in self.runs), max(float(run.gap[-1]) for run in self.runs)
+        what = "Solved" if n == 1 else f"{n} problems, each solved"
+        words = f"{what} in one round: {steps:,} steps, relative gap {gap:.0e}"
+        words += f",\ndual objective {first.dual[-1]:.6g}" if n == 1 else ""
+        return self.axes_[0].set_title(words, fontsize="medium")
 
     def _draw(self, run: Run, style: dict[str, Any], name: str) -> None:
         at = getattr(run, self.against)

@@ -7,8 +7,9 @@ import numpy as np
 
 from mercer._types import FloatArray
 from mercer.problems.linear.block_machine import BlockMachine
+from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.blocks.source import FeatureBlocks
-from mercer.solvers.blocks.steps import BlockSolution, Newton
+from mercer.solvers.blocks.steps import Newton
 from mercer.solvers.elsewhere import keeper_in_force
 
 

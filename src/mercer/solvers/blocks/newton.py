@@ -27,8 +27,9 @@ from mercer.problems.linear.block_machine import BlockMachine
 from mercer.solvers.blocks.kept import Kept
 from mercer.solvers.blocks.passes import CHUNK, Asked, Take, answer
 from mercer.solvers.blocks.penalty import Penalty
+from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.blocks.source import FeatureBlocks, LocalBlocks
-from mercer.solvers.blocks.steps import BlockSolution, Newton
+from mercer.solvers.blocks.steps import Newton
 from mercer.solvers.elsewhere import in_force
 from mercer.solvers.limits import Limits
 

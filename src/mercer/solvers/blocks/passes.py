@@ -112,8 +112,8 @@ class Response:
         Sums of beta_i, of what the dual gains (p beta - epsilon |beta|), and of R beta^2 / 2, likewise.
     envelope, distance : float
         The rounded losses, and the size of the proximal term.
-    moving : int
-        Rows whose response moves.
+    moving, idle : int
+        Rows whose response moves, and rows without any.
     H : ndarray (m + 1, m + 1) or None
     """
 
@@ -125,6 +125,7 @@ class Response:
     envelope: float
     distance: float
     moving: int
+    idle: int
     H: FloatArray | None
 
     def __add__(self, other: Self) -> "Response":
@@ -137,6 +138,7 @@ class Response:
             self.envelope + other.envelope,
             self.distance + other.distance,
             self.moving + other.moving,
+            self.idle + other.idle,
             None if self.H is None or other.H is None else self.H + other.H,
         )
 
@@ -302,7 +304,8 @@ class Losses:
         H = gram(features, slope, self.asked.constant) if curvature else None
         up, down = (combination(features, side) for side in sides)
         balance = np.array([side.sum() for side in sides])
-        return Response(up, down, balance, gain, square, envelope, distance, int(np.count_nonzero(slope)), H)
+        moving, idle = np.count_nonzero(slope), len(beta) - np.count_nonzero(beta)
+        return Response(up, down, balance, gain, square, envelope, distance, int(moving), int(idle), H)
 
     def _separable(self, beta: FloatArray, rises: Array) -> tuple[FloatArray, FloatArray]:
         if self.rows.is_smooth:

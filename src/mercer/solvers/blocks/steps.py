@@ -1,7 +1,6 @@
 """The Newton steps of one machine: a generator of what it asks of the blocks (see `mercer.solvers.blocks.newton`)."""
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from mercer.solvers.blocks.passes import (
     Slopes,
 )
 from mercer.solvers.blocks.penalty import Penalty
+from mercer.solvers.blocks.solution import BlockSolution, by_sums
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
@@ -48,41 +48,6 @@ MOST_STEPS = 500
 HOPELESS_IN_SINGLE, HOPELESS = 6, 25
 INACCURATE = 1e-6
 CG_STEPS, CG_TOL = 30, 0.1
-
-
-@dataclass
-class BlockSolution:
-    """Weights and bias with the dual coefficients that prove them.
-
-    Attributes
-    ----------
-    w : ndarray (m,)
-        In coordinates in which the penalty is |w|^2 / 2.
-    coefficients : ndarray (m,)
-        v: what the features are multiplied by; w itself without a factor.
-    bias : float
-    beta : ndarray (n,)
-        Signed dual coefficients, inside their box.
-    status : Status
-    iterations : int
-        Newton steps.
-    certificate : Certificate or None
-        By a last pass in double precision; None where the fit was ended before that.
-    trace : list of TracePoint
-        Its `violation` is the relative duality gap.
-    width : float
-        How far the losses were rounded at the end.
-    """
-
-    w: FloatArray
-    coefficients: FloatArray
-    bias: float
-    beta: FloatArray
-    status: Status
-    iterations: int
-    certificate: Certificate | None
-    trace: list[TracePoint] = field(default_factory=list)
-    width: float = 0.0
 
 
 Turn = Generator[Asked, tuple[Any, list[Any]], Any]
@@ -114,6 +79,7 @@ class Newton:
         self.moved: Place | None = None
         self.moved_at = 0
         self.best_primal, self.best, self.gap = np.inf, self.at, np.inf
+        self.best_dual, self.counts, self.coarsest = -np.inf, (0, 0), dtype
         self.steps, self.last_better = 0, 0
         self.trace: list[TracePoint] = []
         # How much smaller a gap is asked for than was, because a certificate denied one.
@@ -168,8 +134,9 @@ class Newton:
     def _asks_for_more(self) -> None:
         if self.dtype == np.float64:
             self.strictness *= 0.25
-        self.dtype = np.dtype(np.float64)
-        self.gap, self.last_better, self.best_primal = np.inf, self.steps, np.inf
+        self.dtype = self.coarsest = np.dtype(np.float64)
+        self.gap, self.last_better = np.inf, self.steps
+        self.best_primal, self.best_dual = np.inf, -np.inf
 
     def _descend(self) -> Turn:
         evaluation = yield from self._see(self.at, None)
@@ -297,8 +264,9 @@ class Newton:
 
     def _judge(self, primal: float, dual: float, response: Response) -> Status | None:
         """The status that ends the steps now, or None."""
+        self.best_dual = max(dual, self.best_dual)
         if primal < self.best_primal:
-            self.best_primal, self.best = primal, self.at
+            self.best_primal, self.best, self.counts = primal, self.at, (response.moving, response.idle)
         gap = (primal - dual) / max(abs(primal), 1e-300)
         if gap < 0.99 * self.gap:
             self.gap, self.last_better = gap, self.steps
@@ -350,8 +318,11 @@ class Newton:
         return (balanced(beta) if machine.is_free else beta), bias
 
     def end_early(self) -> None:
-        """Stopped in the middle of a pass: what is best so far, without a certificate."""
+        """Stopped in the middle of a pass: the best so far, and what whole passes say of it."""
         self.status = self.limits.reached() or Status.INTERRUPTED
+        if np.isfinite(self.best_primal):
+            n, precision = len(self.machine.targets), self.coarsest
+            self.certificate = by_sums(self.best_primal, self.best_dual, n, *self.counts, precision)
 
     def state(self) -> dict[str, FloatArray]:
         """Where the steps are: a start from which others go on."""

@@ -172,20 +172,26 @@ def _finish(problem: DualProblem, working: WorkingSet, stop: Stop) -> Found:
 
     The point before them is kept where they do not lead to a better one.
     """
-    found = working.beta, working.gradient[: len(problem)], working.violation, False
+    # Afresh: what many steps have added up is not exact, least of all where they began far out.
+    found = working.beta, *_afresh(problem, working, working.beta), False
     for _ in range(REFINEMENTS):
         beta, is_exact = _newton(problem, working, found, stop)
         if not np.abs(beta).max() < NEVER_BINDS:
             break
-        # Afresh: what many steps have added up is not exact, and the next round takes that out.
-        gradient = problem.linear[working.indices] - working.values[:, : len(problem)] @ beta
-        violation = problem.violation(_in_order(working, beta), _in_order(working, gradient))
+        # The next round takes out what this one has added up.
+        gradient, violation = _afresh(problem, working, beta)
         if violation > found[2]:
             break
         found = beta, gradient, violation, is_exact
         if violation <= ROUNDING or not is_exact:
             break
     return _in_order(working, found[0]), _in_order(working, found[1]), *found[2:]
+
+
+def _afresh(problem: DualProblem, working: WorkingSet, beta: FloatArray) -> tuple[FloatArray, float]:
+    """(gradient, violation) of coefficients, from every entry of the matrix."""
+    gradient = problem.linear[working.indices] - working.values[:, : len(problem)] @ beta
+    return gradient, problem.violation(_in_order(working, beta), _in_order(working, gradient))
 
 
 def _newton(problem: DualProblem, working: WorkingSet, found: Found, stop: Stop) -> tuple[FloatArray, bool]:

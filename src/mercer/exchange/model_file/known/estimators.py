@@ -23,7 +23,7 @@ _METHOD = (
     *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_",
     "distance_", "approximation_",
 )  # fmt: skip
-_REGRESSION = (*_METHOD, "_is_flat")
+_REGRESSION = (*_METHOD, "_is_flat", "_conformity")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")
 
 
@@ -35,9 +35,9 @@ def _register(
 
 
 _machine, _linear, _method = consistency.check_machine, consistency.check_linear, consistency.check_method
-_PROBABLE = (*_CLASSIFIER, "_calibration", "C_")
+_PROBABLE = (*_CLASSIFIER, "_calibration", "C_", "_conformity")
 _register("estimators.svm.svc:SVC estimators.svm.nu_svc:NuSVC", _PROBABLE, _machine)
-_register("estimators.kernel.logistic:KernelLogisticRegression", _CLASSIFIER, _machine)
+_register("estimators.kernel.logistic:KernelLogisticRegression", (*_CLASSIFIER, "_conformity"), _machine)
 _register("estimators.svm.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins", "proofs_"), _machine)
 _register(
     "estimators.online.kernel_perceptron:KernelPerceptron",
@@ -48,13 +48,13 @@ _register("estimators.svm.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "
 _register("estimators.svm.analytic_centre:AnalyticCentreMachine", _CLASSIFIER, _machine)
 _register("estimators.svm.bayes_point:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
 _register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine, {"penalty": "alpha"})
-_register("estimators.svm.svr:SVR", (*_MACHINE, "C_"), _machine)
-_register("estimators.svm.nu_svr:NuSVR", (*_MACHINE, "epsilon_", "C_"), _machine)
+_register("estimators.svm.svr:SVR", (*_MACHINE, "C_", "_conformity"), _machine)
+_register("estimators.svm.nu_svr:NuSVR", (*_MACHINE, "epsilon_", "C_", "_conformity"), _machine)
 _register("estimators.svm.one_class:OneClassSVM", (*_MACHINE, "offset_"), _machine)
 _register("estimators.svm.svdd:SVDD", (*_MACHINE, "offset_", "radius_", "_centre", "_constant"), _machine)
 _register("estimators.svm.rank:RankSVM", (*_MACHINE, "n_pairs_"), _machine)
-_register("estimators.linear.svc:LinearSVC", (*_LINEAR, *_PASSES, "classes_", "_calibration"), _linear)
-_register("estimators.linear.svr:LinearSVR", (*_LINEAR, *_PASSES), _linear)
+_register("estimators.linear.svc:LinearSVC", (*_LINEAR, *_PASSES, "classes_", "_calibration", "_conformity"), _linear)
+_register("estimators.linear.svr:LinearSVR", (*_LINEAR, *_PASSES, "_conformity"), _linear)
 _register(
     "estimators.out_of_core.table_features:TableFeatures",
     (*_INPUT, "columns_", "is_sparse_"),
@@ -118,7 +118,7 @@ _register("estimators.mkl.regressor:MKLRegressor", (*_MACHINE, *_WEIGHTED), _mac
 _register("estimators.mkl.one_class:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
 _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
-    "best_estimator_", "refit_time_", "C_", "kernel_", "status_",
+    "best_estimator_", "refit_time_", "C_", "kernel_", "status_", "honest_score_", "ending_",
 )  # fmt: skip
 _register(
     "selection.tuning.linear:LinearCV",
@@ -128,3 +128,5 @@ _register(
 )  # fmt: skip
 _register("selection.tuning.svc_cv:SVCCV", (*_TUNED, "classes_"), consistency.check_tuned)
 _register("selection.tuning.svr_cv:SVRCV", (*_TUNED, "epsilon_"), consistency.check_tuned)
+_register("selection.auto.classifier:AutoKernelClassifier", (*_TUNED, "classes_"), consistency.check_tuned)
+_register("selection.auto.regressor:AutoKernelRegressor", _TUNED, consistency.check_tuned)

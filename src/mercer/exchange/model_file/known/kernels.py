@@ -26,7 +26,7 @@ graph.label_path:LabelPath graph.shortest_path:ShortestPath graph.weisfeiler_leh
 graph.graphlet:Graphlet graph.random_walk:RandomWalk
 node.at_nodes:AtNodes node.co_citation:CoCitation node.diffusion:Diffusion
 node.regularized_laplacian:RegularizedLaplacian
-table.columns:Columns table.cyclic:Cyclic table.on:On table.standardised:Standardised
+table.columns:Columns table.cyclic:Cyclic table.encoded:Encoded table.on:On table.standardised:Standardised
 relational.link:Link relational.record:Record
 given.precomputed:Custom given.precomputed:Precomputed given.several_precomputed:GivenMatrix
 algebra.centred:Centred algebra.normalized:Normalized
@@ -57,6 +57,7 @@ _FORMER = {"Normalized": "Normalised"}
 for _home in _KERNELS.split():
     _name = _home.partition(":")[2]
     record(f"mercer.kernels.{_home}", name=f"kernels.{_FORMER.get(_name, _name)}", check=_check_fields)
+record("mercer.kernels.table.coding:Coding", name="kernels.Coding")
 
 
 def _make_tree(cls: Any, fields: dict[str, Any]) -> Any:

@@ -24,6 +24,7 @@ for _home in (
     "problems.kernel_methods.fisher:FisherRule",
     "problems.regularization:Regularization",
     "problems.distance:Distance",
+    "estimators.conformal.conformal:Conformal",
     "estimators.low_rank.low_rank:LowRank",
     "estimators.low_rank.low_rank:LandmarksUsed",
     "solvers.version_space.mcmc_diagnostics:ChainDiagnostics",
@@ -56,6 +57,19 @@ plain(
         "maps": rules.list_of(rules.instance("Sigmoid", "Steps")),
     },
     check=consistency.check_calibration,
+)
+
+plain(
+    "mercer.estimators.conformal.conformity:Conformity",
+    {
+        "scores": rules.array("f", ndim=1, finite=False),
+        "columns": rules.indices,
+        "models": rules.list_of(rules.instance("Conforming"), list),
+        "codes": rules.array("iu", ndim=1, least=-1),
+        "score": rules.text,
+        "by_class": rules.flag,
+    },
+    check=consistency.check_conformity,
 )
 
 # Evidence of a fit is its certificates; the data behind them are not part of a model.

@@ -1,0 +1,170 @@
+"""What a fitted estimator shows of itself in a notebook: how the fit ended, beside scikit-learn's diagram."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from html import escape
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
+
+from mercer._errors import MercerError
+from mercer.estimators.fitting.certificate import known_certificates
+from mercer.estimators.fitting.whole_fit import fit_seconds
+from mercer.solvers.result import Status
+
+# Names of columns or classes that are listed, and characters of a kernel.
+LISTED = 6
+LONGEST = 120
+
+# Colours come from the notebook, light or dark; the bar at the left alone has its own, which is seen on either.
+_STYLE = """<style>
+.mercer-fit {display: inline-grid; grid-template-columns: auto 1fr; column-gap: 1em; margin: 0 0 0.6em 0;
+  padding: 0.2em 0.8em; border-left: 4px solid #2e9e5b; font-size: 0.95em; line-height: 1.5; color: inherit}
+.mercer-fit.mercer-short {border-left-color: #d98a00}
+.mercer-fit dt {opacity: 0.65; font-weight: normal; margin: 0}
+.mercer-fit dd {margin: 0; overflow-wrap: anywhere}
+</style>"""
+
+
+# Attributes that take as long as a fit to compute, or cannot be computed once the training data are gone.
+_COSTLY = ("certificate_",)
+_is_drawing = ContextVar("_is_drawing", default=False)
+
+
+class ShowsFit(BaseEstimator):
+    """An estimator that tells in a notebook how its fit ended, and is listed without computing anything."""
+
+    def _html_repr(self) -> str:
+        return fit_html(self)
+
+    def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
+        """What scikit-learn's diagram shows of the attributes, as a step of a pipeline too."""
+        drawing = _is_drawing.set(True)
+        try:
+            return super()._get_fitted_attr_html(*args, **kwargs)
+        finally:
+            _is_drawing.reset(drawing)
+
+    def __dir__(self) -> list[str]:
+        # scikit-learn's own reads every attribute to see whether it is there, and its diagram shows them all.
+        costly = [name for name in _COSTLY if hasattr(type(self), name)]
+        others = [name for name in object.__dir__(self) if name not in costly and hasattr(self, name)]
+        return others if _is_drawing.get() or not is_fitted(self) else sorted([*others, *costly])
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether `fit` has left anything."""
+    return any(name in vars(estimator) for name in ("status_", "expansion_", "coef_", "best_estimator_"))
+
+
+def fit_html(estimator: Any) -> str:
+    """scikit-learn's diagram, below what a fit has to say of itself.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.estimators.fitting.fit_html import fit_html
+    >>> "OPTIMAL" in fit_html(SVC().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]))
+    True
+    """
+    machine = vars(estimator).get("best_estimator_", estimator)
+    rows = [(name, words) for name, words in _rows(machine) if words]
+    diagram = estimator_html_repr(estimator)
+    if not rows:
+        return diagram
+    listed = "".join(f"<dt>{name}</dt><dd>{escape(words)}</dd>" for name, words in rows)
+    short = "" if getattr(machine, "status_", Status.OPTIMAL) == Status.OPTIMAL else " mercer-short"
+    return f'{_STYLE}<dl class="mercer-fit{short}">{listed}</dl>{diagram}'
+
+
+def _rows(machine: Any) -> Iterator[tuple[str, str]]:
+    """(what, in words) of a fitted machine; no words where there is nothing to say."""
+    if not is_fitted(machine):
+        return
+    yield "status", _status(machine)
+    yield "gap", _gap(machine)
+    yield "support vectors", _support(machine)
+    yield "kernel", _kernel(machine)
+    yield "learnt from", _source(machine)
+    yield "time", _time(machine)
+
+
+def _status(machine: Any) -> str:
+    status = getattr(machine, "status_", None)
+    return "" if status is None else f"{status.name}: {status.meaning}"
+
+
+def _gap(machine: Any) -> str:
+    try:
+        found = known_certificates(machine)
+    except (MercerError, AttributeError):
+        # The training data are gone, or have been changed.
+        return ""
+    each = list(found) if isinstance(found, Sequence) else [found]
+    gaps = [gap for gap in (getattr(one, "relative_gap", None) for one in each) if gap is not None]
+    if not gaps:
+        return ""
+    of = f" (the largest of {len(gaps)} problems)" if len(gaps) > 1 else ""
+    return f"at most {max(gaps):.1e} of the objective{of}"
+
+
+def _support(machine: Any) -> str:
+    support = getattr(machine, "support_", None)
+    if support is None:
+        return ""
+    total, n = len(np.unique(support)), _n_rows(machine)
+    if n is None:
+        return f"{total:,}"
+    return f"{total:,} of {_counted(n, _kind(machine))} ({total / max(1, n):.0%})"
+
+
+def _kernel(machine: Any) -> str:
+    expansion = getattr(machine, "expansion_", None)
+    # To be read, not to be typed: no more digits than an eye takes in.
+    text = "" if expansion is None else re.sub(r"\d+\.\d+(e-?\d+)?", _rounded, repr(expansion.kernel))
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.4g}"
+
+
+def _source(machine: Any) -> str:
+    n, d = _n_rows(machine), getattr(machine, "n_features_in_", None)
+    names, classes = getattr(machine, "feature_names_in_", None), getattr(machine, "classes_", None)
+    parts = [
+        "" if n is None else _counted(n, _kind(machine)),
+        "" if d is None else _counted(d, "column") + _listed(names),
+        "" if classes is None else _counted(len(classes), "class", "classes") + _listed(classes),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _n_rows(machine: Any) -> int | None:
+    shape = getattr(machine, "shape_fit_", None)
+    return None if shape is None else int(shape[0])
+
+
+def _kind(machine: Any) -> str:
+    return "item" if getattr(machine, "n_features_in_", None) is None else "row"
+
+
+def _counted(count: int, one: str, several: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def _listed(names: Any) -> str:
+    if names is None:
+        return ""
+    shown = [str(name) for name in names[:LISTED]] + (["..."] if len(names) > LISTED else [])
+    return f" ({', '.join(shown)})"
+
+
+def _time(machine: Any) -> str:
+    seconds = fit_seconds(machine)
+    if seconds is None:
+        return ""
+    return f"{1000 * seconds:.2g} ms" if seconds < 0.1 else f"{seconds:.2g} s"

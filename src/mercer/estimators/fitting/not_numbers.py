@@ -1,0 +1,79 @@
+"""What to do about data that are not rows of numbers, for the error that says so."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer._errors import DataError
+from mercer._types import Rows
+from mercer.kernels.notation.sklearn_names import resolve
+from mercer.kernels.table.column import Column
+from mercer.kernels.table.frame import as_frame, is_data_frame
+
+
+def advised(estimator: Any, X: Rows, error: ValueError | TypeError) -> ValueError | TypeError:
+    """The error of a fit to data that are not all numbers, with what is wrong where, and kernels that take it.
+
+    Any other error comes back as it is.
+    """
+    kernel = getattr(estimator, "kernel", None)
+    if isinstance(kernel, str) and kernel != "auto":
+        resolve(kernel)  # an error of its own, where the text is no kernel: that comes first
+    if sparse.issparse(X) or (isinstance(error, TypeError) and not _is_list_of(X, Mapping)):
+        return error
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":  # no kernel of any kind takes these
+        return error
+    if _is_list_of(X, str):
+        return DataError(f"X holds texts, and {_name(estimator)} takes rows of numbers; {_for_texts(estimator)}")
+    try:
+        columns = _columns(X)
+    except (DataError, ValueError, TypeError):
+        return error
+    for column in columns:
+        if column.kind != "number" and not column.missing.all():
+            value = next(value for value, gone in zip(column.values, column.missing, strict=True) if not gone)
+            what = f"column {column.name!r} holds {str(value)[:40]!r}, which is no number (could not convert to float)"
+            return DataError(f"{what}; {_for_tables(estimator, _has_auto(estimator))}")
+        if column.missing.any():
+            row = int(np.flatnonzero(column.missing)[0])
+            what = f"Input X contains NaN: column {column.name!r} has no value in row {row}"
+            # Arrays of numbers are rows to "auto", also where a number is missing.
+            remedy = _for_tables(estimator, _has_auto(estimator) and not isinstance(X, np.ndarray))
+            return DataError(f"{what}; {remedy}, or fill it with SimpleImputer in a pipeline")
+    return error
+
+
+def _name(estimator: Any) -> str:
+    kernel = getattr(estimator, "kernel", None)
+    return type(estimator).__name__ if kernel is None else f"kernel={kernel!r}"
+
+
+def _is_list_of(X: Rows, kind: type) -> bool:
+    flat = isinstance(X, (list, tuple)) or getattr(X, "ndim", 2) == 1
+    return flat and len(X) > 0 and all(isinstance(each, kind) for each in X)
+
+
+def _columns(X: Rows) -> list[Column]:
+    frame = as_frame(X if is_data_frame(X) or isinstance(X, list) else np.asarray(X))
+    return [frame.column(name) for name in frame.names]
+
+
+def _for_texts(estimator: Any) -> str:
+    if not hasattr(estimator, "kernel"):
+        return 'SVC(kernel="spectrum") compares texts'
+    auto = 'kernel="auto", ' if _has_auto(estimator) else ""
+    return f'pass {auto}kernel="spectrum" or another kernel of texts, such as Spectrum(tokenizer="words")'
+
+
+def _for_tables(estimator: Any, has_auto: bool) -> str:
+    if not hasattr(estimator, "kernel"):
+        return 'SVC(kernel="auto") learns from columns of any kind, and TableFeatures makes numbers of them'
+    auto = 'kernel="auto" or ' if has_auto else ""
+    return f"pass {auto}kernel=Columns.infer(X), which takes columns of any kind and keeps missing values"
+
+
+def _has_auto(estimator: Any) -> bool:
+    """Whether the kernel may be "auto"."""
+    return getattr(estimator, "_chooses_kernel", False)

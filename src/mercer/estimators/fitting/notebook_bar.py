@@ -1,0 +1,62 @@
+"""How a fit stands, in a notebook: a bar that moves in its place, where a terminal would get lines.
+
+It is drawn with the notebook's own display and a ``<progress>`` element, which Jupyter, VS Code and Colab show without
+any widgets installed.
+"""
+
+import sys
+import time
+from html import escape
+from importlib import import_module
+from typing import Any
+
+# Seconds between two drawings: an eye sees no more, and a browser has other work.
+BETWEEN = 0.1
+
+
+def in_notebook() -> bool:
+    """Whether output goes to a notebook; a terminal's IPython is none."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    return getattr(running, "kernel", None) is not None
+
+
+class NotebookBar:
+    """One bar with a line of words.
+
+    Parameters
+    ----------
+    name : str
+        What is being done.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name, self._drawn = name, -BETWEEN
+        self._handle: Any = None
+        self._share: float | None = None
+        self._words = ""
+
+    def show(self, share: float | None, words: str) -> None:
+        """Move the bar, at most ten times a second; None is a share that nobody knows."""
+        self._share, self._words = share, words
+        if time.monotonic() - self._drawn >= BETWEEN:
+            self._draw(self._share)
+
+    def finish(self, has_ended_well: bool) -> None:
+        """Draw the last state: full, or where an error or Ctrl-C has left it."""
+        if self._handle is not None:
+            self._draw(1.0 if has_ended_well else self._share or 0.0)
+
+    def _draw(self, share: float | None) -> None:
+        # Only where a notebook runs is there anything to import.
+        shown = import_module("IPython.display")
+        value = "" if share is None else f' value="{share:.3f}"'
+        html = shown.HTML(
+            f'<div style="font-family:monospace;font-size:0.9em">{escape(self._name)} <progress max="1"{value} '
+            f'style="width:14em;vertical-align:middle"></progress> {escape(self._words)}</div>'
+        )
+        if self._handle is None:
+            self._handle = shown.display(html, display_id=True)
+        else:
+            self._handle.update(html)
+        self._drawn = time.monotonic()
