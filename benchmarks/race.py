@@ -51,12 +51,13 @@ def parse(arguments=None):
     if options.repeats < 1:
         parser.error(f"--repeats must be at least 1, got {options.repeats}")
     options.peers_named = options.peers is not None
+    options.missed = []  # sentences, by the races that have goals
     options.peers = list(PEERS) if options.peers is None else options.peers
     return options
 
 
 def main(arguments=None):
-    """Run one race and, where asked, keep its figures."""
+    """Run one race and, where asked, keep its figures; 1 where a goal was missed by more than the noise."""
     options = parse(arguments)
     found = environment()
     print(headline(found), flush=True)
@@ -67,8 +68,10 @@ def main(arguments=None):
     if options.json:
         records = [as_record(row) if is_dataclass(row) else row for row in rows]
         report = {"race": options.race, "environment": found, "rows": records}
+        options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(report, indent=1, default=float) + "\n")
+    return 1 if options.missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -1,6 +1,7 @@
 """The races over data sets and settings: fit, predict, short and small fits."""
 
 from benchmarks.harness.entry import Plan, run_entry
+from benchmarks.harness.goals import print_goals
 from benchmarks.harness.peers import contestants
 from benchmarks.harness.report import print_entry, print_summary
 from benchmarks.sets.data import NO_FOLDER, SETTINGS, base_name, data_folder, load, race_names
@@ -64,6 +65,7 @@ def fit_race(options):
     plan = Plan(fits=options.repeats, predictions=1, cap=options.cap)
     entries = run_rows(rows_of(options), contestants(options.peers), plan)
     print_summary(entries, "fit")
+    options.missed += print_goals(entries, "fit")
     return entries
 
 
@@ -72,6 +74,7 @@ def predict_race(options):
     plan = Plan(fits=1, predictions=options.repeats, cap=options.cap, certify=False)
     entries = run_rows(rows_of(options), contestants(options.peers), plan)
     print_summary(entries, "predict")
+    options.missed += print_goals(entries, "predict", "predict")
     return entries
 
 
@@ -81,7 +84,9 @@ def short_race(options):
     plan = Plan(fits=options.repeats, predictions=options.repeats, cap=min(options.cap, SHORT_CAP))
     entries = run_rows(rows, contestants(options.peers), plan)
     print_summary(entries, "fit")
+    options.missed += print_goals(entries, "fit")
     print_summary(entries, "predict")
+    options.missed += print_goals(entries, "predict", "predict")
     return entries + _small_fits(SMALL_SETS, options)
 
 
@@ -98,6 +103,7 @@ def _small_fits(names, options):
         many = Plan(fits=max(3, options.repeats), predictions=3, in_a_row=_in_a_row(name), cap=options.cap)
         entries.append(run_entry(name, C, gamma, fighters, many))
     print_summary(entries, "fit")
+    options.missed += print_goals(entries, "small fit")
     print_summary(entries, "predict")
     return entries
 

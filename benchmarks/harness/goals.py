@@ -1,0 +1,72 @@
+"""What a race is to reach, and whether it was missed by more than the noise of this very run."""
+
+import math
+from dataclasses import dataclass
+
+from benchmarks.harness.peers import MERCER
+from benchmarks.harness.verdict import geometric_mean, verdict
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Times faster than the best peer: in the geometric mean over the rows, and on the least of them."""
+
+    mean: float | None = None
+    least: float | None = None
+
+
+GOALS = {"fit": Goal(mean=4.0, least=2.0), "predict": Goal(least=1.0), "small fit": Goal(least=2.0)}
+
+
+def noise(entry, measure="fit"):
+    """By what share the ratio of a row may be off: how far the second best repeat of either side lies above its best.
+
+    A contestant that ran once tells nothing of its noise.
+
+    Examples
+    --------
+    >>> from benchmarks.harness.protocol import Timing
+    >>> spread(Timing((1.0, 1.1, 3.0)))
+    0.10000000000000009
+    """
+    found = verdict(entry, measure)
+    sides = [entry.results[MERCER.name], entry.results[found.peer]]
+    return math.hypot(*(spread(getattr(side, measure)) for side in sides))
+
+
+def spread(timing):
+    """The second best repeat over the best one, less one."""
+    best, *others = sorted(timing.seconds)
+    return others[0] / best - 1 if others else 0.0
+
+
+def missed(entries, name, measure="fit"):
+    """Sentences, one for each part of the goal `name` that was missed by more than the noise; and what was reached."""
+    goal = GOALS[name]
+    judged = [(entry, verdict(entry, measure)) for entry in entries]
+    rows = [(entry, found, noise(entry, measure)) for entry, found in judged if found is not None]
+    if not rows:
+        return []
+    sentences = []
+    mean = geometric_mean([found.ratio for _, found, _ in rows])
+    # Errors of rows are their own, so that of their mean is smaller.
+    off = math.sqrt(math.fsum(share**2 for *_, share in rows)) / len(rows)
+    if goal.mean is not None and mean * (1 + off) < goal.mean:
+        sentences.append(f"{name}: geometric mean {mean:.2f}, goal {goal.mean:g}; noise {100 * off:.0f} %")
+    for entry, found, share in rows:
+        if goal.least is not None and found.ratio * (1 + share) < goal.least:
+            where = f"{entry.data}, C={entry.C:g}, gamma={entry.gamma:g}"
+            sentences.append(f"{name}: {where}: {found.ratio:.2f}, goal {goal.least:g}; noise {100 * share:.0f} %")
+        if found.counts not in ("yes", "tol"):
+            sentences.append(f"{name}: {entry.data}, C={entry.C:g}, gamma={entry.gamma:g}: {found.counts}")
+    return sentences
+
+
+def print_goals(entries, name, measure="fit"):
+    """What was missed, or that nothing was; returns the sentences."""
+    found = missed(entries, name, measure)
+    for sentence in found:
+        print(f"missed  {sentence}")
+    if not found and any(verdict(entry, measure) for entry in entries):
+        print(f"reached {name}: {GOALS[name]}")
+    return found
