@@ -1,6 +1,13 @@
 """Sphinx configuration; `make docs` builds with every warning an error."""
 
+from pathlib import Path
+
 import mercer
+from mercer.studio.static_site import write_site
+
+# The playground that docs/studio.md shows; written at every build, and kept out of the sources.
+EXTRA = Path(__file__).with_name("_build") / "extra"
+write_site(EXTRA / "playground")
 
 project = "Mercer"
 author = "The Mercer developers"
@@ -46,6 +53,7 @@ copybutton_prompt_is_regexp = True
 html_theme = "pydata_sphinx_theme"
 html_title = f"Mercer {release}"
 html_static_path = ["_static"]
+html_extra_path = [str(EXTRA)]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,

@@ -14,16 +14,26 @@ import tempfile
 from pathlib import Path
 
 PAGE = Path(__file__).with_name("transcript.md")
+CLIENTS = 'seq 60 | awk \'{ print "K" 1000+$1 ";;€ " $1%9 ",50;p" $1%4 ";" ($1%9>4 ? "yes" : "no") }\' >> clients.csv'
 SECTIONS = (
     ("From a clone", "Python 3.11 or newer and make are all it needs; the first command sets up the rest in `.venv`.", (
         ("cd mercer\n$ make demo\n$ . .venv/bin/activate", None),
         ("mercer demo --output demo", ...),
     )),
     ("Rows of numbers", "Handwritten digits, a column for each pixel; a fifth of the rows is held out.", (
-        ("mercer train demo/data/digits.csv --target digit --C 10 --report digits.html", ...),
+        ("mercer train demo/data/digits.csv --target digit --kernel rbf --C 10 --report digits.html", ...),
         ("mercer evaluate digits.mercer demo/data/digits.csv", ...),
         ("mercer convert digits.mercer digits.onnx", ...),
         ("head -3 demo/data/digits.csv | mercer predict digits.mercer -", ...),
+    )),
+    ("What it understood", "What a table holds is said before anything is learnt: an id, an empty column, prices.", (
+        ("printf 'customer_id;fax;fee;plan;leaves\\n' > clients.csv", ...),
+        (CLIENTS, ...),
+        ("sed -i '2,3s/no$//' clients.csv; head -4 clients.csv", ...),
+        ("mercer describe clients.csv", ...),
+        ("mercer train clients.csv -t leaves; echo exit code $?", ...),
+        ("mercer train clients.csv -t leaves --skip-unlabelled --proba -o leaves.mercer", ...),
+        ("mercer predict leaves.mercer clients.csv --keep customer_id --proba | head -4", ...),
     )),
     ("Texts", "Notes of three people, a folder for each. The words that spoke for a decision can be asked for.", (
         ("mercer train demo/data/notes --C 10", ...),
@@ -84,7 +94,7 @@ def _section(title, words, commands, folder):
 def _output(command, folder):
     """What a command prints, both streams as a terminal would show them."""
     shell = f'mercer() {{ "{sys.executable}" -c "from mercer.cli import main; main()" "$@"; }}\n'
-    settings = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "SOURCE_DATE_EPOCH": "1767225600"}
+    settings = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "SOURCE_DATE_EPOCH": "1767225600"}
     done = subprocess.run(  # noqa: S603 - our own commands, above
         ["/bin/bash", "-c", shell + command], cwd=folder, env={**os.environ, **settings}, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -2,9 +2,10 @@
 From a file to a decision
 =========================
 
-`read_table` reads a file of any format, `assemble` makes a machine for what it holds: here a kernel for each
-column of a table with a number, a name, a remark, and values that are missing. What the machine looks at can be
-asked of each row. This is what ``mercer train`` does, in Python.
+`read_table` reads a file of any format, `assemble` makes a machine for what it holds: here a table with a number, a
+name, a remark, and values that are missing. Its kernel compares rows by the number and the name jointly, adds each of
+them by itself, and adds the words of the remark. What the machine looks at can be asked of each row. This is what
+``mercer train`` does, in Python.
 """
 
 import io
@@ -14,7 +15,7 @@ import numpy as np
 
 from mercer import explain
 from mercer.io import read_table
-from mercer.workflow.assemble import assemble
+from mercer.workflow.assemble import assemble, chosen_words
 
 # %%
 # A file of two hundred crossings of a ferry: late when the wind is strong, on one route more than on the other.
@@ -31,19 +32,21 @@ file = io.BytesIO("\n".join(["wind,route,remark,late", *lines]).encode())
 # %%
 data = read_table(file, target="late")
 machine = assemble(data, C=3.0)
-print(*machine.notes, sep="\n")
 learnt, held = data.rows(np.arange(150)), data.rows(np.arange(150, 200))
 model = machine.estimator.fit(learnt.data, learnt.target)
+print(*chosen_words(model), sep="\n")
 print(f"{model.score(held.data, held.target):.0%} of the rows held out are right; {model.status_.name}")
 
 # %%
-# Each decision is a sum over the columns. Rows are those held out, sorted by their decision value.
+# Each decision is a sum: over what the columns say jointly, and what each says by itself. Rows are those held out,
+# sorted by their decision value.
 parts = [explain(model, held.rows(np.array([k])).data).by_term for k in range(len(held))]
 values = np.array([part.values[0] for part in parts])
 order = np.argsort(values.sum(axis=1))
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 above, below = np.zeros(len(held)), np.zeros(len(held))
-for name, column, colour in zip(parts[0].names, values[order].T, ("#0072B2", "#E69F00", "#009E73"), strict=True):
+colours = ("#56B4E9", "#0072B2", "#E69F00", "#009E73")
+for name, column, colour in zip(parts[0].names, values[order].T, colours, strict=True):
     ax.bar(range(len(held)), column, bottom=np.where(column > 0, above, below), width=0.9, color=colour, label=name)
     above, below = above + np.maximum(column, 0), below + np.minimum(column, 0)
 ax.plot(range(len(held)), values[order].sum(axis=1) + model.intercept_[0], color="#222222", label="decision value")
