@@ -34,7 +34,7 @@ unexport PYTHONHOME
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo studio test test-processors sample-processors test-versions mutants lint race fuzz campaign docs clean
+.PHONY: help demo studio test test-processors sample-processors test-versions mutants lint race fuzz campaign docs pages wheel clean
 # Without this, make would remove the stamps of pattern rules as intermediate files.
 .PRECIOUS: $(VENV)/.installed-%
 
@@ -60,13 +60,15 @@ test-processors: $(VENV)/.installed-test ## the tests that compute, as on other 
 sample-processors: ## some minutes of test-processors: what is most sensitive to rounding
 	@$(MAKE) --no-print-directory test-processors PROCESSOR_TESTS="$(ROUNDING_TESTS)"
 
-# Tests drive Debian's chromium, and compare files with LIBSVM's and LIBLINEAR's own programs. Where one is missing,
-# root can have it; anybody else is told.
+# Tests drive Debian's chromium, talk to a PostgreSQL server of their own, and compare files with LIBSVM's and
+# LIBLINEAR's own programs. Where one is missing, root can have it; anybody else is told.
 .PHONY: programs
 programs:
 	@test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-		{ command -v "$${CHROMIUM:-chromium}" && command -v svm-train && command -v liblinear-train; } >/dev/null || \
-		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium libsvm-tools liblinear-tools >/dev/null; }
+		{ command -v "$${CHROMIUM:-chromium}" && command -v svm-train && command -v liblinear-train && \
+			ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+			chromium libsvm-tools liblinear-tools postgresql >/dev/null; }
 
 lint: $(VENV)/.installed-test lint-page ## style, types and layers only
 	$(BIN)/ruff check --quiet .
@@ -90,7 +92,7 @@ node_modules/.installed: package.json package-lock.json
 	@npm ci --silent --ignore-scripts
 	@touch $@
 
-race: $(VENV)/.installed-peers ## time Mercer against its peers on this machine
+race: $(VENV)/.installed-peers ## time Mercer against its peers on this machine; fails where a goal is missed
 	$(BIN)/python -m benchmarks.race $(RACE)
 
 fuzz: $(VENV)/.installed-fuzz ## hostile input for every reader (FUZZ=libsvm_model FUZZ_SECONDS=600 for one, longer)
@@ -114,6 +116,20 @@ campaign: $(VENV)/.installed-test ## random problems for every estimator, judged
 docs: $(VENV)/.installed-docs ## build the documentation into docs/_build/html
 	MPLBACKEND=Agg $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# Without running the examples, so without their pictures: in a minute, whether every page and docstring can be laid out.
+pages: $(VENV)/.installed-docs ## the documentation without its gallery
+	MPLBACKEND=Agg $(BIN)/sphinx-build -W --keep-going -q -D plot_gallery=0 -D suppress_warnings=image.not_readable \
+		-b html docs build/pages
+
+# Code for each level of the instruction set that this processor has; Numba is told to compile for no more than that.
+wheel: $(VENV)/.installed-plot ## a wheel for this Python and kind of processor that carries compiled code, in dist/
+	@for level in $$($(BIN)/python -c 'from mercer._jit.kept_code import levels_of_processor as l; print(*l())'); do \
+		echo "compiling for $$level"; \
+		NUMBA_CPU_NAME=$$level NUMBA_CPU_FEATURES= MERCER_CACHE_DIR=build/compiled/$$level $(BIN)/mercer compile || exit 1; \
+	done
+	MERCER_COMPILED=build/compiled $(BIN)/python -m pip wheel -q --no-deps --no-build-isolation -w dist .
+	@ls -sh dist/*.whl
 
 clean: ## remove everything the commands produced, .venv included
 	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst
