@@ -368,8 +368,8 @@ REAL = {
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_databases_have_the_same_gram_matrices(name, postgres, tmp_path):
-    from benchmarks.records import unpacked
     from benchmarks.sets.data import data_folder
+    from benchmarks.structures.records import unpacked
 
     folder = data_folder()
     if folder is None or not (folder / "relational" / f"{name}.sqlite.gz").is_file():

@@ -10,10 +10,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
 from mercer._types import Array, FloatArray, Rows
+from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.certificate import CertifiedLazily
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
 from mercer.estimators.fitting.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
-from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_n_jobs,

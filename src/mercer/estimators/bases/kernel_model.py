@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from scipy import sparse
 
 from mercer._types import FloatArray, Rows
+from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.certificate import CertifiedLazily, Evidence
 from mercer.estimators.fitting.certifiers import DualCertifier, ProblemCertifier
 from mercer.estimators.fitting.given_matrix import evaluate, has_room, require_gram
 from mercer.estimators.fitting.inputs import expansion_input, is_function, kernel_of, require_fitted, tell_input
-from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_max_iter,

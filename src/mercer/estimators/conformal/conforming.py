@@ -13,9 +13,9 @@ from mercer._types import Array, ArrayLike, BoolArray, FloatArray, IndexArray, L
 from mercer.estimators.conformal.conformal import Conformal, asked_for
 from mercer.estimators.conformal.conformity import Conformity
 from mercer.estimators.conformal.left_out import LEFT_OUT, alone
+from mercer.estimators.fitting.inputs import rows_at
 from mercer.estimators.fitting.parameters import require_number, require_optional_number
 from mercer.estimators.fitting.plan import fit_without_report
-from mercer.estimators.fitting.rows_at import rows_at
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.solvers.limits import Limits

@@ -52,7 +52,7 @@ def choose_kernel(estimator: "BaseEstimator", X: Rows, y: Any = None, sample_wei
     if is_auto(estimator.kernel):
         # Kernels of texts, trees, graphs and tables take time to load, and few fits ask.
         from mercer.estimators.fitting.auto_kernel import kernel_for
-        from mercer.estimators.fitting.rows_at import rows_at
+        from mercer.estimators.fitting.inputs import rows_at
 
         n = count_items(X)
         weights = None if sample_weight is None else row_weights(sample_weight, n)

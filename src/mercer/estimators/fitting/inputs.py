@@ -248,6 +248,16 @@ def as_items(X: Rows, kernel: Any = None) -> Any:
     return np.asarray(X) if hasattr(X, "__array__") else list(X)
 
 
+def rows_at(X: Rows, places: IndexArray) -> Rows:
+    """Rows or items at some positions, in the kind of container that they came in."""
+    if isinstance(X, list | tuple):
+        return [X[k] for k in places]
+    if is_data_frame(X):
+        chosen = as_frame(X)[places]
+        return chosen if isinstance(X, Frame) else chosen.native
+    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[places]
+
+
 def _takes_tables(kernel: Any) -> bool:
     kernel = from_text(kernel)
     return isinstance(kernel, Kernel) and kernel.takes_tables

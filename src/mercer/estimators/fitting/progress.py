@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.estimators.fitting.notebook_bar import NotebookBar, in_notebook
 from mercer.estimators.fitting.pace import Pace, standing
+from mercer.estimators.notebook.bar import NotebookBar, in_notebook
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 

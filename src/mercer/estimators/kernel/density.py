@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._errors import DataError, ParameterError
 from mercer._jit.once import computed_once
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
+from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.given_matrix import require_gram, require_not_negative, require_symmetric_function
 from mercer.estimators.fitting.inputs import (
     has_function,
@@ -22,7 +23,6 @@ from mercer.estimators.fitting.inputs import (
     tell_input,
     unlabelled_input,
 )
-from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import require_count, require_n_jobs, require_number
 from mercer.estimators.fitting.training import LARGEST_ENTRY, OVERFLOW, TrainingData
 from mercer.estimators.fitting.weights import some_weights

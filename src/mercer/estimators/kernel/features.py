@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray, Rows
+from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
 from mercer.estimators.fitting.inputs import (
     has_function,
@@ -20,7 +21,6 @@ from mercer.estimators.fitting.inputs import (
     tell_input,
     unlabelled_input,
 )
-from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_choice,
     require_count,

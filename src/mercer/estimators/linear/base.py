@@ -13,7 +13,6 @@ from mercer._jit.memory import parse_bytes
 from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
 from mercer.estimators.fitting.certificate import Certified
-from mercer.estimators.fitting.fit_html import ShowsFit
 from mercer.estimators.fitting.inputs import prediction_rows
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
@@ -29,6 +28,7 @@ from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.linear.from_blocks import PredictsBlocks, require_alone, right_and_total, rows_of
 from mercer.estimators.linear.solve import row_products, solve_each, usable_starts
+from mercer.estimators.notebook.fit_html import ShowsFit
 from mercer.io.blocks.blocks import Blocks
 from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.soft_margin import BIASES

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._errors import ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
+from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.given_matrix import require_gram
 from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, tell_input, training_input
-from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_choice,

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._errors import DataError, ParameterError
 from mercer._jit.threads import Stopped
 from mercer._types import Array, ArrayLike, Labels, Rows
+from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.auto_strength import choose_kernel, is_auto
 from mercer.estimators.fitting.inputs import is_precomputed, takes_items, tell_input
-from mercer.estimators.fitting.kernel_parameters import HoldsKernels
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_choice,

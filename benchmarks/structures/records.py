@@ -1,7 +1,7 @@
 """Ten-fold cross-validation on databases and on a mixed table, as they come.
 
-``python -m benchmarks.records`` runs all that the data folder has; names choose:
-``python -m benchmarks.records mutagenesis trains``. For each kernel: accuracy and balanced
+``python -m benchmarks.structures.records`` runs all that the data folder has; names choose:
+``python -m benchmarks.structures.records mutagenesis trains``. For each kernel: accuracy and balanced
 accuracy over the folds, and processor seconds. C is chosen by an inner cross-validation of each
 training part, so that no figure has seen its test rows.
 """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC, KernelRidge, PegasosSVC
-from mercer.estimators.fitting import notebook_bar
+from mercer.estimators.notebook import bar
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -45,7 +45,7 @@ def notebook(monkeypatch):
     display.HTML, display.display = str, shown.display
     monkeypatch.setitem(sys.modules, "IPython", shell)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
-    monkeypatch.setattr(notebook_bar, "BETWEEN", 0.0)
+    monkeypatch.setattr(bar, "BETWEEN", 0.0)
     return shown
 
 
@@ -82,7 +82,7 @@ def test_a_quiet_fit_shows_no_bar(notebook):
                                    SimpleNamespace(get_ipython=SimpleNamespace)])  # fmt: skip
 def test_a_terminal_gets_lines(shell, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "IPython", shell)
-    assert not notebook_bar.in_notebook()
+    assert not bar.in_notebook()
     SVC(verbose=1).fit(X, y)
     KernelRidge(kernel="rbf", verbose=1, solver="cg").fit(X, y)
     lines = capsys.readouterr().err.splitlines()

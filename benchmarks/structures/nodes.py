@@ -1,8 +1,8 @@
 """Kernels on the nodes of one graph: Cora's citations and WebKB's hyperlinks, with and without the words.
 
-``python -m benchmarks.nodes cora`` (or ``webkb``) prints accuracies in ten-fold cross-validation, and on the split that
-others publish for: Cora's public one with 140 labelled papers; for WebKB (course, faculty, project and student
-pages) one university left out after the other. The files are looked for where the races look.
+``python -m benchmarks.structures.nodes cora`` (or ``webkb``) prints accuracies in ten-fold cross-validation, and
+on the split that others publish for: Cora's public one with 140 labelled papers; for WebKB (course, faculty,
+project and student pages) one university left out after the other. The files are looked for where the races look.
 """
 
 import argparse
@@ -110,7 +110,7 @@ def webkb():
 
 def main(arguments=None):
     """Print the accuracies of one set."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.nodes", description=__doc__.split(":")[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.structures.nodes", description=__doc__.split(":")[0])
     parser.add_argument("set", choices=("cora", "webkb"))
     {"cora": cora, "webkb": webkb}[parser.parse_args(arguments).set]()
 

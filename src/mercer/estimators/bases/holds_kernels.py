@@ -3,7 +3,7 @@
 from typing import Any, Self, cast
 
 from mercer._errors import ParameterError
-from mercer.estimators.fitting.fit_html import ShowsFit
+from mercer.estimators.notebook.fit_html import ShowsFit
 from mercer.kernels.base.parameters import Parameters
 
 

@@ -1,9 +1,9 @@
 """Races and error rates of kernels on texts and trees.
 
-    python -m benchmarks.structured strings     # Gram of kernlab's Reuters texts, against its stringdot
-    python -m benchmarks.structured trees       # Gram of questions and sentences, against a recursion
-    python -m benchmarks.structured large       # a fit of 5000 texts of 1000 characters
-    python -m benchmarks.structured errors      # ten-fold cross-validation
+    python -m benchmarks.structures.texts_and_trees strings     # Gram of kernlab's Reuters texts, against its stringdot
+    python -m benchmarks.structures.texts_and_trees trees       # Gram of questions and sentences, against a recursion
+    python -m benchmarks.structures.texts_and_trees large       # a fit of 5000 texts of 1000 characters
+    python -m benchmarks.structures.texts_and_trees errors      # ten-fold cross-validation
 
 kernlab is an R package (Debian's r-cran-kernlab). Only Mercer is timed where there is no R.
 """

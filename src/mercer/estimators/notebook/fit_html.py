@@ -66,7 +66,7 @@ def fit_html(estimator: Any) -> str:
     Examples
     --------
     >>> from mercer import SVC
-    >>> from mercer.estimators.fitting.fit_html import fit_html
+    >>> from mercer.estimators.notebook.fit_html import fit_html
     >>> "OPTIMAL" in fit_html(SVC().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]))
     True
     """

@@ -1,9 +1,9 @@
 """Kernels of graphs: Gram matrices against GraKeL, and error rates on the TU sets.
 
-``python -m benchmarks.graphs race MUTAG PTC_MR`` times the Gram matrices of four kernels; with GraKeL installed
-it times that too and compares the values. ``python -m benchmarks.graphs accuracy MUTAG`` prints accuracies of
-ten-fold cross-validation, with the kernel's depth and C chosen inside each training part. The zip files
-are looked for where the races look.
+``python -m benchmarks.structures.graphs race MUTAG PTC_MR`` times the Gram matrices of four kernels; with GraKeL
+installed it times that too and compares the values. ``python -m benchmarks.structures.graphs accuracy MUTAG``
+prints accuracies of ten-fold cross-validation, with the kernel's depth and C chosen inside each training part. The
+zip files are looked for where the races look.
 """
 
 import argparse
@@ -146,7 +146,7 @@ def accuracy(names, kinds):
 
 def main(arguments=None):
     """Run a race or measure accuracies."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.graphs", description=__doc__.split(":")[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.structures.graphs", description=__doc__.split(":")[0])
     parser.add_argument("what", choices=("race", "accuracy"))
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"among {', '.join(SETS)} (default: all)")
     parser.add_argument("--kinds", nargs="+", default=list(CHOICES), help="kernels whose accuracy is measured")

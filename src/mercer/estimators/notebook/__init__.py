@@ -1,0 +1,1 @@
+"""What an estimator shows of itself in a notebook, while it is fitted and after."""
