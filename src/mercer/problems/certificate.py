@@ -1,7 +1,7 @@
 """How well a solution solves its problem, recomputed from data and coefficients alone."""
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -54,6 +54,11 @@ class Certificate:
     n_zero: int
     basis: str = field(default=EVERYTHING, kw_only=True)
     accuracy: float = field(default=0.0, kw_only=True)
+
+    @classmethod
+    def of(cls, primal: float, dual: float, **conditions: Any) -> Self:
+        """The certificate of two objectives, whose gap follows from them, and of how the conditions stand."""
+        return cls(primal, dual, primal - dual, relative_gap(primal, dual), **conditions)
 
     def __post_init__(self) -> None:
         # No feasible dual value exceeds the primal one, so a difference below zero is the error of the two numbers, by

@@ -38,15 +38,3 @@ class Problem(Protocol):
     def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
         """How well the coefficients solve the problem, recomputed in double precision."""
         ...
-
-
-class BoxedLoss(Protocol):
-    """A loss whose dual is a box with a ridge: the hinge, the tube, and their squares."""
-
-    def box(self, C: FloatArray) -> FloatArray:
-        """The largest |beta|, given the weight of each point."""
-        ...
-
-    def ridge(self, C: FloatArray) -> FloatArray | None:
-        """Diagonal added to the kernel matrix."""
-        ...

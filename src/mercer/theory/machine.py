@@ -123,7 +123,7 @@ class Machine:
         penalised = self.intercept**2 if self.bias == "penalised" else 0.0
         half_norm = 0.5 * (self.norm**2 + penalised)
         primal = half_norm + C * float(MARGIN_LOSSES[self.loss].value(self.margins).sum())
-        ridge = cast(Any, MARGIN_LOSSES[self.loss]).ridge(C)
+        ridge = cast(Any, MARGIN_LOSSES[self.loss].ridge)(C)
         dual = float(self.alpha.sum()) - half_norm - 0.5 * float(self.alpha @ self.alpha) * (ridge or 0.0)
         return (primal - dual) / max(primal, 1e-300)
 

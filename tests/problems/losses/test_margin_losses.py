@@ -34,7 +34,7 @@ def test_box_and_ridge_are_those_of_the_conjugate(loss, alpha):
 
 
 def test_an_infinite_weight_leaves_no_ridge():
-    np.testing.assert_array_equal(SquaredHinge.ridge(np.array([np.inf, 2.0])), [0.0, 0.25])
+    np.testing.assert_array_equal(SquaredHinge().ridge(np.array([np.inf, 2.0])), [0.0, 0.25])
 
 
 def test_the_error_itself():

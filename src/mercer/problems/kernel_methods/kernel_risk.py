@@ -18,14 +18,15 @@ t = 1 for a penalised bias. At the optimum :math:`\beta_i = -C_i s_i \varphi'(z_
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
-from mercer.problems.losses.margin_losses import Loss, QuadraticForm
+from mercer.problems.losses.margin_losses import Loss
 from mercer.problems.svm.signed_dual import DualProblem
+from mercer.problems.svm.signed_risk import WithBias, dual_of
 
 
 def every_few(targets: Array, share: int) -> IndexArray:
@@ -34,7 +35,7 @@ def every_few(targets: Array, share: int) -> IndexArray:
 
 
 @dataclass(frozen=True)
-class KernelRisk:
+class KernelRisk(WithBias):
     """Targets, a weight C_i for each point, a loss and a kind of bias.
 
     Attributes
@@ -93,14 +94,9 @@ class KernelRisk:
         is_whole = self.loss.of == "residual" or len(np.unique(part.targets)) == len(np.unique(self.targets))
         return (chosen, part) if is_whole else None
 
-    def penalty(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
-        """Half the squared norm, with that of the bias if it is penalised."""
-        half = 0.5 * float(np.sum(beta * projections))
-        return half + 0.5 * float(np.sum(np.square(intercept))) if self.bias == "penalised" else half
-
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i."""
-        return self.penalty(beta, projections, intercept) + self.risk(projections + intercept)
+        return self.half_norm(beta, projections, intercept) + self.risk(projections + intercept)
 
     def dual_value(self, beta: FloatArray, projections: FloatArray) -> float:
         """Dual objective; minus infinity where beta is outside the domain of the conjugate."""
@@ -116,15 +112,7 @@ class KernelRisk:
 
     def box(self) -> tuple[FloatArray, FloatArray]:
         """(lower, upper) bounds of beta: where the conjugate is finite."""
-        low, high = self._domain()
-        with np.errstate(invalid="ignore"):
-            ends = -self.signs * self.C * low, -self.signs * self.C * high
-        return np.minimum(*ends), np.maximum(*ends)
-
-    def _domain(self) -> tuple[float, float]:
-        if self.loss.form is not None:
-            return self.loss.form.lower, self.loss.form.upper
-        return {"logistic": (-1.0, 0.0), "exponential": (-np.inf, 0.0)}.get(self.loss.name, (-np.inf, np.inf))
+        return self.loss.bounds(self.signs, self.C)
 
     def feasible(self, beta: FloatArray) -> FloatArray:
         """The nearest coefficients, about, that are feasible for the dual."""
@@ -135,25 +123,9 @@ class KernelRisk:
         """Largest difference between beta and what the loss asks for at f, as a share of C."""
         return float(np.max(np.abs(beta - self.response(f)) / self.C, initial=0.0))
 
-    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
-        """b: that of the solver where it is free, else what w implies."""
-        return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
-
-    # --- losses whose dual is a quadratic program ------------------------------------------
-
     def quadratic(self) -> DualProblem:
-        """The dual as a `DualProblem`."""
-        form = cast(QuadraticForm, self.loss.form)
-        lower, upper = self.box()
-        return DualProblem(
-            self.linear + form.linear * self.signs,
-            lower,
-            upper,
-            has_equality=self.bias == "free",
-            ridge=form.curvature / self.C if form.curvature else None,
-            shift=1.0 if self.bias == "penalised" else 0.0,
-            kink=float(form.tube),
-        )
+        """The dual as a `DualProblem`, of a loss whose conjugate is quadratic."""
+        return dual_of(self.loss, self.targets, self.C, self.bias)
 
     # --- the certificate --------------------------------------------------------------------
 
@@ -171,7 +143,7 @@ class KernelRisk:
         with np.errstate(over="ignore", invalid="ignore"):
             primal, dual = self.primal(beta, projections, intercept), self.dual_value(beta, projections)
             conditions = self._conditions(beta, projections, intercept)
-        return Certificate(primal, dual, primal - dual, relative_gap(primal, dual), **conditions)
+        return Certificate.of(primal, dual, **conditions)
 
     def _conditions(self, beta: FloatArray, projections: FloatArray, intercept: float) -> dict[str, Any]:
         lower, upper = self.box()
@@ -181,10 +153,7 @@ class KernelRisk:
             found["kkt_violation"] = self.stationarity(beta, projections + intercept)
             return found
         program = self.quadratic()
-        quadratic = projections + program.shift * beta.sum()
-        if program.ridge is not None:
-            quadratic = quadratic + program.ridge * beta
-        found["kkt_violation"] = program.violation(beta, program.linear - quadratic)
+        found["kkt_violation"] = program.violation(beta, program.gradient_of(beta, projections))
         return found
 
 

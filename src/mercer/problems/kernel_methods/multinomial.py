@@ -146,11 +146,9 @@ class Multinomial:
         excess = max(float(-share.min(initial=0.0)), float((share - 1.0).max(initial=0.0)))
         zero = int(np.sum(beta == 0))
         bounded = int(np.sum((beta != 0) & ((share <= 0) | (share >= 1))))
-        return Certificate(
-            primal=primal,
-            dual=dual,
-            gap=primal - dual,
-            relative_gap=relative_gap(primal, dual),
+        return Certificate.of(
+            primal,
+            dual,
             kkt_violation=self.stationarity(beta, projections + intercept),
             equality_residual=float(np.abs(beta.sum(axis=0)).max()) if self.bias == "free" else 0.0,
             box_violation=excess * float(self.C.max()),

@@ -26,7 +26,7 @@ from mercer._errors import ParameterError
 from mercer._jit.compile import UNBOUNDED
 from mercer._jit.once import computed_once
 from mercer._types import FloatArray, IndexArray
-from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.certificate import Certificate
 from mercer.problems.linear.dual import LinearDual
 from mercer.problems.losses.margin_losses import Loss
 from mercer.problems.losses.residual_losses import TUBE_LOSSES, resolve_loss
@@ -80,19 +80,15 @@ class RowLosses:
     def dual(self, scale: float, has_equality: bool) -> LinearDual:
         """p, l, u, R and epsilon of a quadratic conjugate; of any other, p, l and u."""
         gain = np.zeros(len(self.targets)) if self.is_of_margin else np.asarray(self.targets, np.float64)
-        low, high = _domain(self.loss)
-        with np.errstate(invalid="ignore", over="ignore"):
-            ends = -self.signs * self.weights * low, -self.signs * self.weights * high
-        low_end, high_end = (np.where(self.weights > 0.0, np.clip(end, -UNBOUNDED, UNBOUNDED), 0.0) for end in ends)
+        ends = self.loss.bounds(self.signs, self.weights)
+        lower, upper = (np.where(self.weights > 0.0, np.clip(end, -UNBOUNDED, UNBOUNDED), 0.0) for end in ends)
         form, tube, ridge = self.loss.form, 0.0, np.zeros(len(self.targets))
         if form is not None:
             gain, tube = gain + form.linear * self.signs, float(form.tube)
             if form.curvature:
                 # A row that takes no part has no room to move in; its ridge only must not be zero.
                 ridge = form.curvature / np.where(self.weights > 0.0, self.weights, 1.0)
-        return LinearDual(
-            gain, np.minimum(low_end, high_end), np.maximum(low_end, high_end), ridge, tube, scale, has_equality
-        )
+        return LinearDual(gain, lower, upper, ridge, tube, scale, has_equality)
 
     def smooth_response(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(coefficients that a smooth loss asks for, how they change) at these values."""
@@ -104,13 +100,6 @@ class RowLosses:
         share = np.divide(-self.signs * beta, self.weights, out=np.zeros(len(beta)), where=self.weights > 0.0)
         gain = 0.0 if self.is_of_margin else self.targets * beta
         return gain - self.weights * self.loss.conjugate(share)
-
-
-def _domain(loss: Loss) -> tuple[float, float]:
-    """The interval on which the conjugate is finite."""
-    if loss.form is not None:
-        return loss.form.lower, loss.form.upper
-    return {"logistic": (-1.0, 0.0), "exponential": (-np.inf, 0.0)}.get(loss.name, (-np.inf, np.inf))
 
 
 @dataclass(frozen=True)
@@ -192,11 +181,4 @@ class BlockMachine:
                 violation = float(np.max(np.abs(beta - asked) / reach, initial=0.0))
             else:
                 dual_value, violation = dual.value(beta, image), dual.violation(beta, values)
-        return Certificate(
-            primal=primal,
-            dual=dual_value,
-            gap=primal - dual_value,
-            relative_gap=relative_gap(primal, dual_value),
-            kkt_violation=violation,
-            **dual.conditions(beta),
-        )
+        return Certificate.of(primal, dual_value, kkt_violation=violation, **dual.conditions(beta))

@@ -14,12 +14,12 @@ A penalised bias is the weight of a constant feature of value s, one for each cl
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer._types import FloatArray
-from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.certificate import Certificate
 from mercer.problems.linear.dual import ROUNDING
 
 if TYPE_CHECKING:
@@ -73,20 +73,24 @@ class CrammerSinger:
         values = np.column_stack([products.dots(w) for w in W]) + b
         sums = np.array([products.combination(np.ascontiguousarray(column)) for column in alpha.T])
         primal_value, dual_value = self.primal(W, b, values), self.dual(alpha, sums)
-        used, own = np.any(alpha != 0, axis=1), alpha[np.arange(len(self.codes)), self.codes]
-        at_bound = used & (own >= self.C)
-        return Certificate(
-            primal=primal_value,
-            dual=dual_value,
-            gap=primal_value - dual_value,
-            relative_gap=relative_gap(primal_value, dual_value),
+        return Certificate.of(
+            primal_value,
+            dual_value,
             kkt_violation=self._violation(values, alpha),
             equality_residual=float(np.abs(alpha.sum(axis=1)).max(initial=0.0)),
-            box_violation=float(max(0.0, (alpha - self.upper()).max(initial=0.0))),
-            n_free=int(np.sum(used & ~at_bound)),
-            n_bounded=int(np.sum(at_bound)),
-            n_zero=int(np.sum(~used)),
+            **self._box_conditions(alpha),
         )
+
+    def _box_conditions(self, alpha: FloatArray) -> dict[str, Any]:
+        """The fields of a certificate that say how alpha stands to its box."""
+        used, own = np.any(alpha != 0, axis=1), alpha[np.arange(len(self.codes)), self.codes]
+        at_bound = used & (own >= self.C)
+        return {
+            "box_violation": float(max(0.0, (alpha - self.upper()).max(initial=0.0))),
+            "n_free": int(np.sum(used & ~at_bound)),
+            "n_bounded": int(np.sum(at_bound)),
+            "n_zero": int(np.sum(~used)),
+        }
 
     def _violation(self, values: FloatArray, alpha: FloatArray) -> float:
         """Largest g_i^m over all m, minus smallest over those that may shrink, with g = scores + e."""

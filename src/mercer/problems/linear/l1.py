@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mercer._types import FloatArray
-from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.certificate import Certificate
 from mercer.problems.linear.dual import balanced
 
 if TYPE_CHECKING:
@@ -80,11 +80,9 @@ class SparseMargin:
         values = products.dots(w) + b
         primal_value, dual_value = self.primal(w, b, values), self.dual(beta)
         gradient = products.combination(beta)
-        return Certificate(
-            primal=primal_value,
-            dual=dual_value,
-            gap=primal_value - dual_value,
-            relative_gap=relative_gap(primal_value, dual_value),
+        return Certificate.of(
+            primal_value,
+            dual_value,
             kkt_violation=self._violation(w, b, products.combination(self.response(values)), values),
             equality_residual=abs(float(beta.sum())) if self.bias == "free" else 0.0,
             box_violation=max(0.0, self.correlations(beta, gradient) - 1.0, float(-(self.signs * beta).min())),

@@ -9,20 +9,20 @@ constant feature of value s, as LIBLINEAR has it. The dual is that of `mercer.pr
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from mercer._jit.compile import UNBOUNDED
 from mercer._types import FloatArray
-from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.certificate import Certificate
 from mercer.problems.linear.dual import LinearDual
-from mercer.problems.losses.margin_losses import MARGIN_LOSSES
+from mercer.problems.losses.margin_losses import MARGIN_LOSSES, QuadraticForm
 from mercer.problems.losses.residual_losses import TUBE_LOSSES
 
 if TYPE_CHECKING:
     from mercer._jit.row_products import RowProducts
-    from mercer.problems.protocols import BoxedLoss
+    from mercer.problems.losses.margin_losses import Loss
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,31 @@ class LinearMachine:
     bias: str = "penalised"
     scale: float = 1.0
 
-    def losses(self, values: FloatArray) -> FloatArray:
-        """Loss of each row, given f(x_i)."""
+    @property
+    def _loss(self) -> "Loss":
         raise NotImplementedError
 
+    def losses(self, values: FloatArray) -> FloatArray:
+        """Loss of each row, given f(x_i)."""
+        return self._loss.value(values - self.targets if self._loss.of == "residual" else self.targets * values)
+
     def _dual(self) -> LinearDual:
-        raise NotImplementedError
+        """The program; a row of weight zero has no loss and stays at zero."""
+        loss = self._loss
+        is_used, ridge = self.C > 0, loss.ridge(np.where(self.C > 0, self.C, 1.0))
+        reach = np.where(is_used, np.minimum(loss.box(self.C), UNBOUNDED), 0.0)
+        is_margin = loss.of == "margin"
+        kinds = {"free": (1.0, True), "penalised": (self.scale, False), "none": (0.0, False)}
+        scale, has_equality = kinds[self.bias]
+        return LinearDual(
+            linear=self.targets,
+            lower=np.where(self.targets < 0, -reach, 0.0) if is_margin else -reach,
+            upper=np.where(self.targets > 0, reach, 0.0) if is_margin else reach,
+            ridge=np.zeros_like(self.C) if ridge is None else ridge,
+            epsilon=float(cast(QuadraticForm, loss.form).tube),
+            scale=float(scale),
+            has_equality=has_equality,
+        )
 
     def dual(self) -> LinearDual:
         """The dual problem."""
@@ -60,17 +79,6 @@ class LinearMachine:
         if found is None:
             found = self.__dict__["_kept"] = self._dual()
         return found
-
-    def _bias(self) -> dict[str, Any]:
-        kinds = {"free": (1.0, True), "penalised": (self.scale, False), "none": (0.0, False)}
-        scale, has_equality = kinds[self.bias]
-        return {"scale": float(scale), "has_equality": has_equality}
-
-    def _box(self, loss: "BoxedLoss") -> tuple[FloatArray, FloatArray]:
-        """(largest |beta|, diagonal of R); a row of weight zero has no loss and stays at zero."""
-        is_used, ridge = self.C > 0, loss.ridge(np.where(self.C > 0, self.C, 1.0))
-        reach = np.where(is_used, np.minimum(loss.box(self.C), UNBOUNDED), 0.0)
-        return reach, np.zeros_like(self.C) if ridge is None else ridge
 
     def primal(self, w: FloatArray, b: float, values: FloatArray) -> float:
         """Primal objective, given f(x_i) for every i."""
@@ -93,11 +101,9 @@ class LinearMachine:
             values = products.dots(w) + b
             primal_value = self.primal(w, b, values)
             dual_value = dual.value(beta, products.combination(beta))
-        return Certificate(
-            primal=primal_value,
-            dual=dual_value,
-            gap=primal_value - dual_value,
-            relative_gap=relative_gap(primal_value, dual_value),
+        return Certificate.of(
+            primal_value,
+            dual_value,
             kkt_violation=dual.violation(beta, values),
             **dual.conditions(beta),
         )
@@ -106,18 +112,9 @@ class LinearMachine:
 class LinearMargin(LinearMachine):
     """Two classes, with the hinge or its square."""
 
-    def losses(self, values: FloatArray) -> FloatArray:
-        return MARGIN_LOSSES[self.loss].value(self.targets * values)
-
-    def _dual(self) -> LinearDual:
-        reach, ridge = self._box(MARGIN_LOSSES[self.loss])
-        return LinearDual(
-            linear=self.targets,
-            lower=np.where(self.targets < 0, -reach, 0.0),
-            upper=np.where(self.targets > 0, reach, 0.0),
-            ridge=ridge,
-            **self._bias(),
-        )
+    @property
+    def _loss(self) -> "Loss":
+        return MARGIN_LOSSES[self.loss]
 
 
 @dataclass(frozen=True)
@@ -126,16 +123,6 @@ class LinearTube(LinearMachine):
 
     epsilon: float = 0.0
 
-    def losses(self, values: FloatArray) -> FloatArray:
-        return TUBE_LOSSES[self.loss](self.epsilon).value(values - self.targets)
-
-    def _dual(self) -> LinearDual:
-        reach, ridge = self._box(TUBE_LOSSES[self.loss])
-        return LinearDual(
-            linear=self.targets,
-            lower=-reach,
-            upper=reach,
-            ridge=ridge,
-            epsilon=float(self.epsilon),
-            **self._bias(),
-        )
+    @property
+    def _loss(self) -> "Loss":
+        return TUBE_LOSSES[self.loss](self.epsilon)

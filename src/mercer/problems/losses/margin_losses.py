@@ -11,7 +11,7 @@ Other losses have a derivative and a curvature, for Newton's method.
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isinf
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -52,6 +52,8 @@ class Loss:
         Whether it is nowhere below the 0-1 loss, so that a bound on it is a bound on the error.
     form : QuadraticForm or None
         The conjugate, where the dual is a quadratic program.
+    domain : (float, float)
+        Where the conjugate is finite.
 
     Methods
     -------
@@ -62,6 +64,8 @@ class Loss:
         sup over z of a z - loss(z).
     slope(reach)
         The Lipschitz constant over z of size at most `reach`; it may be infinite, and so may `reach`.
+    box(C), ridge(C), bounds(signs, C)
+        What a dual in signed form takes of it, given the weight of each point.
     """
 
     name: ClassVar[str] = ""
@@ -81,6 +85,27 @@ class Loss:
     def conjugate(self, a: ArrayLike) -> Array:
         """Where there is a quadratic form, it is that."""
         return cast(QuadraticForm, self.form).value(np.asarray(a))
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """Where the conjugate is finite; a loss without a quadratic form says so itself."""
+        return (-inf, inf) if self.form is None else (self.form.lower, self.form.upper)
+
+    def box(self, C: FloatArray) -> FloatArray:
+        """The largest |beta|."""
+        return _times(C, max(-self.domain[0], self.domain[1]))
+
+    def ridge(self, C: FloatArray) -> FloatArray | None:
+        """Diagonal added to the kernel matrix; C = inf is the hard margin, which admits no slack and has no ridge."""
+        curvature = cast(QuadraticForm, self.form).curvature
+        return curvature / C if curvature else None
+
+    def bounds(self, signs: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(lower, upper) bounds of the coefficients beta = -s C a, where a is in the domain of the conjugate."""
+        low, high = self.domain
+        end = signs * _times(C, -low)
+        other = 0.0 if high == 0.0 else signs * _times(C, -high)
+        return np.minimum(end, other), np.maximum(end, other)
 
     def lipschitz(self, rho: float = 1.0, B: float = inf) -> float:
         """Lipschitz constant of w -> loss(y <w, x>) over norm(x) <= rho and norm(w) <= B.
@@ -103,6 +128,11 @@ class Loss:
         if not B >= 0:
             raise ParameterError(f"B must not be negative, got {B!r}")
         return 0.0 if rho == 0 else float(rho * self.slope(rho * B))
+
+
+def _times(C: FloatArray, end: float) -> FloatArray:
+    """C times the end of an interval; infinity where that is, also of no weight."""
+    return np.full_like(C, end) if isinf(end) else C * end
 
 
 def _at_most_one(_reach: float) -> float:
@@ -138,16 +168,6 @@ class Hinge(Loss):
     @staticmethod
     def derivative(z: ArrayLike) -> Array:
         return np.where(np.asarray(z) < 1.0, -1.0, 0.0)
-
-    @staticmethod
-    def box(C: FloatArray) -> FloatArray:
-        """Upper bounds of alpha."""
-        return C
-
-    @staticmethod
-    def ridge(C: FloatArray) -> FloatArray | None:
-        """Diagonal added to the kernel matrix."""
-        return None
 
 
 class PerceptronLoss(Loss):
@@ -195,15 +215,6 @@ class SquaredHinge(Loss):
     def curvature(z: ArrayLike) -> Array:
         return np.where(np.asarray(z) < 1.0, 2.0, 0.0)
 
-    @staticmethod
-    def box(C: FloatArray) -> FloatArray:
-        return np.full_like(C, np.inf)
-
-    @staticmethod
-    def ridge(C: FloatArray) -> FloatArray | None:
-        # C = inf is the hard margin: no slack, no ridge.
-        return 1.0 / (2.0 * C)
-
 
 class Ramp(Loss):
     """A hinge that stops at one; not convex (see `mercer.problems.svm.ramp`)."""
@@ -224,6 +235,7 @@ class Logistic(Loss):
     """
 
     name, formula = "logistic", "log(1 + exp(-z))"
+    domain = (-1.0, 0.0)
 
     @staticmethod
     def value(z: ArrayLike) -> Array:
@@ -265,6 +277,7 @@ class Exponential(Loss):
     """exp(-z), the loss of boosting."""
 
     name, formula, bounds_error = "exponential", "exp(-z)", True
+    domain = (-inf, 0.0)
 
     @staticmethod
     def value(z: ArrayLike) -> Array:
@@ -306,9 +319,9 @@ class SquaredMargin(Loss):
         return np.full(np.shape(z), 2.0)
 
 
-# The two that a support vector classifier minimises, and all that are functions of a margin.
-MARGIN_LOSSES = {loss.name: loss for loss in (Hinge, SquaredHinge)}
 LOSSES_OF_MARGINS = {
     loss.name: loss()
     for loss in (ZeroOne, PerceptronLoss, Hinge, SquaredHinge, Ramp, Logistic, Exponential, SquaredMargin)
 }
+# The two that a support vector classifier minimises.
+MARGIN_LOSSES = {name: LOSSES_OF_MARGINS[name] for name in ("hinge", "squared_hinge")}

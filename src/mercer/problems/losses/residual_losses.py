@@ -114,16 +114,6 @@ class EpsilonInsensitive(Loss):
     def slope(self, reach: float) -> float:
         return 1.0 if reach > self.epsilon else 0.0
 
-    @staticmethod
-    def box(C: FloatArray) -> FloatArray:
-        """The largest |beta|."""
-        return C
-
-    @staticmethod
-    def ridge(C: FloatArray) -> FloatArray | None:
-        """Diagonal added to the kernel matrix."""
-        return None
-
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(EpsilonInsensitive):
@@ -146,14 +136,6 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
 
     def slope(self, reach: float) -> float:
         return 2.0 * max(0.0, reach - self.epsilon)
-
-    @staticmethod
-    def box(C: FloatArray) -> FloatArray:
-        return np.full_like(C, np.inf)
-
-    @staticmethod
-    def ridge(C: FloatArray) -> FloatArray | None:
-        return 1.0 / (2.0 * C)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._types import FloatArray
-from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.certificate import Certificate
 from mercer.problems.linear.crammer_singer import CrammerSinger
 
 
@@ -67,17 +67,10 @@ class KernelCrammerSinger(CrammerSinger):
         """The certificate of coefficients alpha, given K alpha in double precision and the biases."""
         scores = projections + intercept
         primal, dual = self.objectives(alpha, scores, intercept)
-        used, own = np.any(alpha != 0, axis=1), alpha[np.arange(len(self.codes)), self.codes]
-        at_bound = used & (own >= self.C)
-        return Certificate(
-            primal=primal,
-            dual=dual,
-            gap=primal - dual,
-            relative_gap=relative_gap(primal, dual),
+        return Certificate.of(
+            primal,
+            dual,
             kkt_violation=self.violation(alpha, scores),
             equality_residual=self.residual(alpha),
-            box_violation=float(max(0.0, (alpha - self.upper()).max(initial=0.0))),
-            n_free=int(np.sum(used & ~at_bound)),
-            n_bounded=int(np.sum(at_bound)),
-            n_zero=int(np.sum(~used)),
+            **self._box_conditions(alpha),
         )

@@ -20,20 +20,22 @@ each point, one of which only rises from 0 and one only falls, it is a dual with
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
 from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
+from mercer.problems.losses.residual_losses import EpsilonInsensitive
 from mercer.problems.svm.signed_dual import DualProblem
+from mercer.problems.svm.signed_risk import SignedRisk, dual_of
 
 # Points of infinite weight may be this far outside the tube, relative to the targets.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class EpsilonRegression:
+class EpsilonRegression(SignedRisk):
     """A regression: targets, a weight C_i for each point, the tube, and a kind of bias.
 
     Attributes
@@ -46,9 +48,6 @@ class EpsilonRegression:
     bias : {"free", "penalised", "none"}
     """
 
-    # Primal and dual values are so many times those of `dual()`.
-    times_dual: ClassVar[float] = 1.0
-
     targets: np.ndarray
     C: np.ndarray
     epsilon: float
@@ -56,44 +55,14 @@ class EpsilonRegression:
 
     def dual(self) -> DualProblem:
         """The dual quadratic program."""
-        return DualProblem(
-            linear=self.targets,
-            lower=-self.C,
-            upper=self.C,
-            has_equality=self.bias == "free",
-            shift=1.0 if self.bias == "penalised" else 0.0,
-            kink=self.epsilon,
-        )
-
-    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
-        """b of the prediction: that of the dual where it is free, else what w implies."""
-        return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
+        return dual_of(EpsilonInsensitive(self.epsilon), self.targets, self.C, self.bias)
 
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i."""
-        half_norm = 0.5 * float(beta @ projections)
-        if self.bias == "penalised":
-            half_norm += 0.5 * intercept**2
         outside, hard = _outside(self.targets - projections - intercept, self.epsilon), np.isinf(self.C)
         if np.max(outside[hard], initial=0.0) > ROUNDING * max(1.0, float(np.abs(self.targets).max())):
             return float("inf")
-        return half_norm + float(self.C[~hard] @ outside[~hard])
-
-    def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
-        """Relative duality gap from a gradient that is known for every point."""
-        dual = self.dual()
-        projections = self.targets - gradient - dual.shift * beta.sum()
-        primal = self.primal(beta, projections, self.intercept(beta, dual.bias(beta, gradient)))
-        return relative_gap(primal, dual.objective(beta, gradient))
-
-    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
-        """The certificate of a solution; `projections` are <w, psi(x_i)> in double precision."""
-        dual = self.dual()
-        gradient = self.targets - projections - dual.shift * beta.sum()
-        primal, value = self.primal(beta, projections, intercept), dual.objective(beta, gradient)
-        return Certificate(
-            primal, value, primal - value, relative_gap(primal, value), **dual_conditions(dual, beta, gradient)
-        )
+        return self.half_norm(beta, projections, intercept) + float(self.C[~hard] @ outside[~hard])
 
 
 @dataclass(frozen=True)
@@ -182,7 +151,7 @@ class NuRegression:
         conditions["kkt_violation"] = self.dual().violation(self.copies(beta), np.concatenate([residuals, residuals]))
         too_much = float(np.abs(beta).sum()) - 2.0 * self.side
         conditions["equality_residual"] = max(conditions["equality_residual"], too_much)
-        return Certificate(primal, value, primal - value, relative_gap(primal, value), **conditions)
+        return Certificate.of(primal, value, **conditions)
 
 
 def _outside(residuals: FloatArray, epsilon: float) -> FloatArray:

@@ -101,11 +101,9 @@ class HardMargin:
         primal = 0.5 * (norms[0] + lifts[0]) / shortest**2 if shortest > 0.0 else np.inf
         dual = float(np.abs(beta).sum()) - 0.5 * (norms[1] + lifts[1])
         support = beta != 0.0
-        return Certificate(
-            primal=primal,
-            dual=dual,
-            gap=primal - dual,
-            relative_gap=(primal - dual) / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf,
+        return Certificate.of(
+            primal,
+            dual,
             kkt_violation=float(max(slack.max(), np.abs(slack[support]).max(initial=0.0), 0.0)),
             equality_residual=abs(float(beta.sum())) if self.bias == "free" else 0.0,
             box_violation=max(0.0, float(np.max(-self.signs * beta))),

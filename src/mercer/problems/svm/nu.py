@@ -180,6 +180,4 @@ class NuMargin:
         dual = self.dual()
         primal = self._primal(beta, projections, cast(FloatArray, dual.bias(beta, -projections)))
         value = dual.objective(beta, -projections)
-        return Certificate(
-            primal, value, primal - value, relative_gap(primal, value), **dual_conditions(dual, beta, -projections)
-        )
+        return Certificate.of(primal, value, **dual_conditions(dual, beta, -projections))

@@ -91,9 +91,7 @@ class OneClass:
         """The certificate of a solution; `projections` are <w, psi(x_i)> in double precision."""
         dual = self.dual()
         primal, value = self.primal(beta, projections, intercept), dual.objective(beta, -projections)
-        return Certificate(
-            primal, value, primal - value, relative_gap(primal, value), **dual_conditions(dual, beta, -projections)
-        )
+        return Certificate.of(primal, value, **dual_conditions(dual, beta, -projections))
 
 
 @dataclass(frozen=True)
@@ -156,4 +154,4 @@ class SoftBall:
         """The certificate of a solution; `projections` are <c, psi(x_i)> in double precision."""
         primal, value = self._values(beta, projections, intercept)
         conditions = dual_conditions(self.dual(), beta, 0.5 * self.diag - projections)
-        return Certificate(primal, value, primal - value, relative_gap(primal, value), **conditions)
+        return Certificate.of(primal, value, **conditions)

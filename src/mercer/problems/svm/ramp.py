@@ -32,6 +32,7 @@ import numpy as np
 from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.losses.ramp_kinks import MOST_AT_MARGIN, changes_of_side, steepest_slope
+from mercer.problems.svm.signed_risk import WithBias
 from mercer.problems.svm.soft_margin import SoftMargin
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class RampCertificate(Certificate):
 
 
 @dataclass(frozen=True)
-class RampMargin:
+class RampMargin(WithBias):
     """A two-class problem with the ramp loss, together with the outliers of its tangent.
 
     Attributes
@@ -131,10 +132,6 @@ class RampMargin:
         reach = np.where(self.current_outliers, -1.0, 1.0) * self.signs * self.C
         return replace(self._hinge.dual(), lower=np.minimum(reach, 0.0), upper=np.maximum(reach, 0.0))
 
-    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
-        """b of the decision function, as in `SoftMargin`."""
-        return self._hinge.intercept(beta, free_bias)
-
     def margins(self, projections: FloatArray, intercept: float) -> FloatArray:
         """z_i, given <w, psi(x_i)>."""
         return self.signs * (projections + intercept)
@@ -142,7 +139,7 @@ class RampMargin:
     def objective(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """J, the objective with the ramp loss."""
         losses = ramp(self.margins(projections, intercept), self.s)
-        return self._half_norm(beta, projections, intercept) + float(self.C @ losses)
+        return self.half_norm(beta, projections, intercept) + float(self.C @ losses)
 
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """P_O, the objective of the convex problem."""
@@ -223,11 +220,9 @@ class RampMargin:
         primal, value = self.primal(beta, projections, intercept), self.dual_value(beta, gradient)
         distance = self.margins(projections, intercept) - self.s
         kink_slope, n_at_kink = self._kink_slope(beta, projections, intercept, gram)
-        return RampCertificate(
-            primal=primal,
-            dual=value,
-            gap=primal - value,
-            relative_gap=relative_gap(primal, value),
+        return RampCertificate.of(
+            primal,
+            value,
             **dual_conditions(dual, beta, gradient),
             ramp_objective=self.objective(beta, projections, intercept),
             linearisation_violation=max(0.0, float(np.max(np.where(outliers, distance, -distance), initial=0.0))),
@@ -235,6 +230,3 @@ class RampMargin:
             n_at_kink=n_at_kink,
             kink_slope=kink_slope,
         )
-
-    def _half_norm(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
-        return 0.5 * float(beta @ projections) + (0.5 * intercept**2 if self.bias == "penalised" else 0.0)

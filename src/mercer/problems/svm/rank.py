@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from mercer._types import FloatArray
-from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.certificate import Certificate
 from mercer.problems.svm.rank_pairs import GivenPairs, GradedPairs
 
 if TYPE_CHECKING:
@@ -103,11 +103,9 @@ class Ranking:
         point = self._judging(beta, projections)
         primal = 0.5 * float(beta @ projections) + point.hinges
         dual = point.dual_of_hinge(product(point.response))
-        return Certificate(
-            primal=primal,
-            dual=dual,
-            gap=primal - dual,
-            relative_gap=relative_gap(primal, dual),
+        return Certificate.of(
+            primal,
+            dual,
             kkt_violation=point.violation(beta),
             equality_residual=abs(float(beta.sum())),
             box_violation=0.0,

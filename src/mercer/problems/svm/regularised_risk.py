@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from mercer._types import FloatArray
-from mercer.problems.certificate import Certificate
+from mercer.problems.certificate import Certificate, dual_conditions
 from mercer.problems.svm.soft_margin import SoftMargin
 
 THEOREM = "Theorem 14.11 of Shalev-Shwartz and Ben-David (2014)"
@@ -139,16 +139,4 @@ class RegularisedRisk:
         dual = self.soft_margin().dual()
         primal_value = self.primal(squared_norm, values)
         dual_value = self.lam * dual.objective(beta, dual.linear - dual_values)
-        rise, fall = dual.can_rise(beta), dual.can_fall(beta)
-        return Certificate(
-            primal=primal_value,
-            dual=dual_value,
-            gap=primal_value - dual_value,
-            relative_gap=(primal_value - dual_value) / max(1.0, abs(primal_value)),
-            kkt_violation=dual.violation(beta, dual.linear - values),
-            equality_residual=0.0,
-            box_violation=float(np.max(np.maximum(dual.lower - beta, beta - dual.upper), initial=0.0)),
-            n_free=int(np.sum((beta != 0) & rise & fall)),
-            n_bounded=int(np.sum((beta != 0) & ~(rise & fall))),
-            n_zero=int(np.sum(beta == 0)),
-        )
+        return Certificate.of(primal_value, dual_value, **dual_conditions(dual, beta, dual.linear - values))

@@ -12,24 +12,19 @@ squared hinge, s = 1 for a penalised bias.
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from mercer._types import BoolArray, FloatArray
-from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.svm.signed_dual import DualProblem
-
-if TYPE_CHECKING:
-    from mercer.problems.losses.margin_losses import Hinge, SquaredHinge
-
+from mercer.problems.svm.signed_risk import SignedRisk, dual_of
 
 BIASES = ("free", "penalised", "none")
 
 
 @dataclass(frozen=True)
-class SoftMargin:
+class SoftMargin(SignedRisk):
     """A two-class problem: signs, a weight C_i for each point, a loss and a kind of bias.
 
     Attributes
@@ -42,29 +37,14 @@ class SoftMargin:
     bias : {"free", "penalised", "none"}
     """
 
-    # Primal and dual values are so many times those of `dual()`.
-    times_dual: ClassVar[float] = 1.0
-
     signs: np.ndarray
     C: np.ndarray
     loss: str = "hinge"
     bias: str = "free"
 
-    @property
-    def _loss(self) -> "type[Hinge] | type[SquaredHinge]":
-        return MARGIN_LOSSES[self.loss]
-
     def dual(self) -> DualProblem:
         """The dual quadratic program."""
-        reach = self.signs * self._loss.box(self.C)
-        return DualProblem(
-            linear=self.signs.astype(np.float64),
-            lower=np.minimum(reach, 0.0),
-            upper=np.maximum(reach, 0.0),
-            has_equality=self.bias == "free",
-            ridge=self._loss.ridge(self.C),
-            shift=1.0 if self.bias == "penalised" else 0.0,
-        )
+        return dual_of(MARGIN_LOSSES[self.loss], self.signs, self.C, self.bias)
 
     def without(self, held: BoolArray) -> "tuple[SoftMargin, DualProblem]":
         """(problem, dual) in which the points of a mask take no part: their boxes are shut."""
@@ -75,57 +55,17 @@ class SoftMargin:
         """f, from <w, psi(x)>."""
         return projections + self.intercept(beta, free_bias)
 
-    def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
-        """b of the decision function: that of the dual where it is free, else what w implies."""
-        return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
-
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i.
 
         Points of infinite weight (hard margin) admit no loss at all: where they fall short of
         the margin, the objective is that of the nearest multiple of (w, b) for which none does.
         """
-        half_norm = 0.5 * float(beta @ projections)
-        if self.bias == "penalised":
-            half_norm += 0.5 * intercept**2
+        half_norm = self.half_norm(beta, projections, intercept)
         margins = self.signs * (projections + intercept)
         hard = np.isinf(self.C)
         shortest = margins[hard].min(initial=1.0)
         if shortest <= 0:
             return float("inf")
-        losses = self._loss.value(margins / shortest)[~hard]
+        losses = MARGIN_LOSSES[self.loss].value(margins / shortest)[~hard]
         return float(half_norm / shortest**2 + self.C[~hard] @ losses)
-
-    def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
-        """Relative duality gap from a gradient that is known for every point."""
-        dual = self.dual()
-        projections = dual.projections_of(beta, gradient)
-        primal = self.primal(beta, projections, self.intercept(beta, dual.bias(beta, gradient)))
-        return relative_gap(primal, dual.objective(beta, gradient))
-
-    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
-        """The certificate of a solution.
-
-        Parameters
-        ----------
-        beta : ndarray (n,)
-            Signed dual coefficients y_i alpha_i.
-        projections : ndarray (n,)
-            <w, psi(x_i)> = sum_j beta_j k(x_j, x_i), computed in double precision.
-        intercept : float
-        """
-        with np.errstate(over="ignore", invalid="ignore"):  # an unbounded dual may leave huge numbers
-            return self._certificate(beta, projections, intercept)
-
-    def _certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> Certificate:
-        dual = self.dual()
-        gradient = dual.gradient_of(beta, projections)
-        primal_value = self.primal(beta, projections, intercept)
-        dual_value = dual.objective(beta, gradient)
-        return Certificate(
-            primal=primal_value,
-            dual=dual_value,
-            gap=primal_value - dual_value,
-            relative_gap=relative_gap(primal_value, dual_value),
-            **dual_conditions(dual, beta, gradient),
-        )

@@ -82,11 +82,9 @@ class PerceptronProgram:
         primal, dual = self.primal(margins), float(a.sum())
         # Slack only where a is at its bound, none where a is positive below it.
         violation = np.maximum(np.where(a < self.weights, slack, 0.0), np.where(a > 0, -slack, 0.0))
-        return Certificate(
-            primal=primal,
-            dual=dual,
-            gap=primal - dual,
-            relative_gap=(primal - dual) / max(1.0, abs(primal)),
+        return Certificate.of(
+            primal,
+            dual,
             kkt_violation=float(max(0.0, violation.max(initial=0.0))),
             equality_residual=residual,
             box_violation=float(max(0.0, np.max(np.maximum(-a, a - self.weights), initial=0.0))),

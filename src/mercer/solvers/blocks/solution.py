@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer._types import FloatArray
-from mercer.problems.certificate import Certificate, relative_gap
+from mercer.problems.certificate import Certificate
 from mercer.solvers.result import Status, TracePoint
 
 
@@ -52,11 +52,9 @@ def by_sums(primal: float, dual: float, n: int, moving: int, idle: int, precisio
     Any value of the dual bounds the minimum from below, so the gap holds; no condition of a single row is known.
     """
     words = "single" if precision == np.float32 else "double"
-    return Certificate(
-        primal=primal,
-        dual=dual,
-        gap=primal - dual,
-        relative_gap=relative_gap(primal, dual),
+    return Certificate.of(
+        primal,
+        dual,
         kkt_violation=np.inf,
         equality_residual=0.0,
         box_violation=0.0,

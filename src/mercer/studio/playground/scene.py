@@ -22,12 +22,12 @@ from mercer.kernels import (
     SecondOrder,
     Sigmoid,
 )
+from mercer.problems.svm.soft_margin import BIASES
 
 MOST_POINTS = 2000
 MOST_CLASSES = 8
 LARGEST_COORDINATE = 1e6
 LONGEST_EXPRESSION = 500
-BIASES = ("free", "penalised", "none")
 # (smallest, largest) of each number that a slider moves.
 RANGES = {
     "C": (1e-6, 1e9),
