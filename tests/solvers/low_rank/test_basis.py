@@ -6,7 +6,7 @@ import pytest
 from mercer import NotPositiveSemidefiniteError
 from mercer.kernels import RBF, Linear, Polynomial, Sigmoid
 from mercer.solvers.low_rank.basis import Basis, coordinate_weights, jittered_factor
-from mercer.solvers.low_rank.kernel_blocks import KernelBlocks
+from mercer.solvers.low_rank.kernel_blocks import KernelBlocks, RowsInMemory
 
 X = np.random.default_rng(0).normal(size=(700, 3))
 MARKS = np.arange(0, 700, 10)
@@ -93,9 +93,18 @@ def _rows(features):
 def test_blocks_are_kernel_values_whether_they_are_kept_or_not(memory, dtype):
     rows = np.random.default_rng(4).normal(size=(5000, 3))
     kernel = RBF(gamma=0.5)
-    blocks = KernelBlocks(basis_of(kernel), lambda kind: kernel.prepare(rows, kind), 5000, memory)
+    blocks = KernelBlocks(basis_of(kernel), RowsInMemory(lambda kind: kernel.prepare(rows, kind), 5000), memory)
     assert blocks.n == 5000
     for _ in range(2):
         found = np.concatenate([first for first, _ in blocks.map(_rows, (), [()] * len(blocks.sizes), dtype)])
         assert found.dtype == dtype
         np.testing.assert_allclose(found, kernel(rows, X[MARKS]), atol=2e-6 if dtype == np.float32 else 1e-13)
+
+
+def test_sums_over_blocks_are_products_with_the_matrix():
+    rng = np.random.default_rng(5)
+    rows, kernel = rng.normal(size=(5000, 3)), RBF(gamma=0.5)
+    blocks = KernelBlocks(basis_of(kernel), RowsInMemory(lambda kind: kernel.prepare(rows, kind), 5000), 0)
+    matrix, V, beta = kernel(rows, X[MARKS]), rng.normal(size=(blocks.n_features, 2)), rng.normal(size=(5000, 2))
+    np.testing.assert_allclose(blocks.values(V), matrix @ V, atol=1e-11)
+    np.testing.assert_allclose(blocks.combination(beta), matrix.T @ beta, atol=1e-9)

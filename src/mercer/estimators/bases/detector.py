@@ -11,6 +11,7 @@ from mercer.estimators.fitting.auto_strength import choose_kernel
 from mercer.estimators.fitting.inputs import unlabelled_input
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.out_of_core.given import are_blocks, no_sum_of_losses
 
 if TYPE_CHECKING:
     pass
@@ -39,6 +40,8 @@ class Detector(OutlierMixin, OneFunctionModel):
         self._check_parameters()
         limits = self._limits()
         with fitting(self, limits):
+            if are_blocks(X):
+                raise no_sum_of_losses(self)
             choose_kernel(self, X)
             self._fit_rows(unlabelled_input(self, X), None, sample_weight, limits)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)

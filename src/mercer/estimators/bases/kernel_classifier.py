@@ -1,6 +1,6 @@
 """What every kernel classifier does alike: check, fit as two-class problems, keep, predict."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -16,6 +16,11 @@ from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.fitting.weights import class_weights, sample_weights
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.out_of_core.given import are_blocks, no_sum_of_losses
+from mercer.estimators.out_of_core.predicting import ClassifiesBlocks
+
+if TYPE_CHECKING:
+    from mercer.solvers.limits import Limits
 
 
 class KernelClassifier(ClassifierMixin, KernelModel):
@@ -60,13 +65,20 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         self._check_parameters()
         limits = self._limits()
         with fitting(self, limits):
-            X, y = self._checked(X, y, sample_weight)
+            if are_blocks(X):
+                y, sample_weight = self._labels_to_learn(X, y, sample_weight, limits)
+            else:
+                X, y = self._checked(X, y, sample_weight)
             setup, class_weight, weights = self._setup(y, sample_weight)
             budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-            items, data = self._training_data(X, weights, budget)
+            items, data = self._bound(X, weights, budget, len(setup.tasks), limits)
             solved = self._solved(data, setup, budget, limits)
             self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
             self._keep(X, data, setup, solved)
+
+    def _labels_to_learn(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Array, Any]:
+        """(labels, weights or None) of `Blocks`."""
+        raise no_sum_of_losses(self)
 
     def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
         """Rows and labels, and what "auto" stands for with them."""
@@ -146,6 +158,34 @@ class KernelClassifier(ClassifierMixin, KernelModel):
             count = tasks.ovr_from_ovo if self.break_ties else tasks.votes
             values = count(values, len(self.classes_))
         return self.classes_[values.argmax(axis=1)]
+
+
+class BlockKernelClassifier(ClassifiesBlocks, KernelClassifier):
+    """Base of those that learn from `Blocks` too, with an approximation."""
+
+    def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from the rows of X and their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+            With an approximation also `mercer.io.Blocks`, which need not fit into memory.
+        y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own, and their weights.
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the loss of each row; rows of weight zero or less take no part.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, cast(Labels, y), sample_weight)
+
+    def _labels_to_learn(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Array, Any]:
+        # All readers of files come with it, and few fits ask.
+        from mercer.estimators.low_rank.from_blocks import labels_to_learn
+
+        return labels_to_learn(self, X, y, sample_weight, limits)
 
 
 def refuse_ties_of_pairs(estimator: Any) -> None:

@@ -13,7 +13,14 @@ from mercer._types import Array, FloatArray, Rows
 from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.certificate import CertifiedLazily
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
-from mercer.estimators.fitting.inputs import has_function, is_function, prediction_input, require_fitted, tell_input
+from mercer.estimators.fitting.inputs import (
+    has_function,
+    is_function,
+    multi_target_input,
+    prediction_input,
+    require_fitted,
+    tell_input,
+)
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_n_jobs,
@@ -23,6 +30,8 @@ from mercer.estimators.fitting.parameters import (
 from mercer.estimators.fitting.progress import residual_line, watchers
 from mercer.estimators.fitting.training import Budget, TrainingData, require_bounded
 from mercer.estimators.low_rank.low_rank import require_approximation
+from mercer.estimators.out_of_core.given import are_blocks
+from mercer.estimators.out_of_core.predicting import rows_of
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOperator
@@ -158,12 +167,33 @@ class KernelMethod(CertifiedLazily, HoldsKernels):
     def _evaluate(self, X: Rows, expansion: Expansion | None = None) -> FloatArray:
         """The functions of an expansion at X, shape (n, n_functions)."""
         require_fitted(self)
+        if are_blocks(X):
+            return np.concatenate([self._evaluate(rows, expansion) for rows in rows_of(self, X)])
         X = prediction_input(self, X)
         return (expansion or self.expansion_).values(X, n_jobs=self.n_jobs)
 
 
 class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
     """Base of estimators of one or several functions; `_is_flat` says whether y was one-dimensional."""
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Any, FloatArray, bool, Any]:
+        """(rows or Blocks, targets (n, t), whether they were flat, weights or None)."""
+        if not are_blocks(X):
+            return *multi_target_input(self, X, y), sample_weight
+        from mercer.estimators.low_rank.from_blocks import targets_to_learn
+
+        targets, weights = targets_to_learn(self, X, y, sample_weight, limits)
+        return X, targets[:, None], True, weights
+
+    def _bound(self, X: Any, weights: FloatArray | None, limits: "Limits") -> TrainingData:
+        """As `_training_data`, and for `Blocks` too."""
+        if not are_blocks(X):
+            return self._training_data(X, weights)
+        # All readers of files come with it, and few fits ask.
+        from mercer.estimators.low_rank.block_data import BlockData
+
+        self._forget()
+        return BlockData(self, X, weights, 1, limits)
 
     def predict(self, X: Rows) -> Array:
         """The value of f at each row of X.

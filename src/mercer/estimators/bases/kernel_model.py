@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+import numpy as np
 from scipy import sparse
 
 from mercer._types import FloatArray, Rows
@@ -24,14 +25,17 @@ from mercer.estimators.fitting.support import linear_coefficients
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import TrainingData
 from mercer.estimators.low_rank.low_rank import require_approximation
-from mercer.estimators.low_rank.over_blocks import ROUNDED, BlockFit, Objective, better_choice
+from mercer.estimators.low_rank.over_blocks import ROUNDED, TOGETHER, BlockFit, Objective, better_choice
 from mercer.estimators.low_rank.restricted import (
     Landmarks,
     Restricted,
     grown,
+    note_passes,
     rows_used,
     solved_in_coordinates,
 )
+from mercer.estimators.out_of_core.given import are_blocks, no_sum_of_losses
+from mercer.estimators.out_of_core.predicting import rows_of
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.notation.sklearn_names import resolve
@@ -104,12 +108,25 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         data.source = items
         return items, data
 
+    def _bound(
+        self, X: Any, weights: FloatArray | None, budget: "Budget", n_machines: int, limits: Limits
+    ) -> tuple[Any, TrainingData]:
+        """As `_training_data`, and for `Blocks` too."""
+        if not are_blocks(X):
+            return self._training_data(X, weights, budget)
+        # All readers of files come with it, and few fits ask.
+        from mercer.estimators.low_rank.block_data import BlockData
+
+        return None, BlockData(self, X, weights, min(n_machines, TOGETHER), limits)
+
     def _solved(self, data: TrainingData, setup: Any, budget: "Budget", limits: Limits) -> "SolvedProblems":
         """The problems of a fit, solved over all rows or restricted to landmarks."""
         if self.approximation is None:
             return self._solve(data, setup, budget, limits)
         marks, objectives = Landmarks(self, self.approximation, data, rows_used(setup), limits), self._objectives(setup)
-        by_blocks = objectives is not None and marks.are_many
+        by_blocks = objectives is not None and (marks.are_many or marks.are_read)
+        if marks.are_read and objectives is None:
+            raise no_sum_of_losses(self)
         if marks.choice == "auto":
             marks.choice = better_choice(marks, setup, objectives, limits)
         marks.dtype = marks.precision(ROUNDED) if by_blocks else marks.dtype
@@ -151,9 +168,10 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         self.intercept_ = solved.intercepts
         vectors, shown = self._vectors(data, solved)
         self.expansion_ = Expansion(data.kernel, vectors, support.groups(), self.intercept_, data.origin)
-        self._sparse = sparse.issparse(X) and self._items is None
+        self._sparse = (X.is_sparse if are_blocks(X) else sparse.issparse(X)) and self._items is None
         self.support_vectors_ = shown
-        self.dual_coef_ = _like(X, support.dual_coef) if self._sparse else support.dual_coef
+        note_passes(self, data)
+        self.dual_coef_ = _like(shown, support.dual_coef) if self._sparse else support.dual_coef
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
         self.n_iter_ = solved.iterations
         self.status_ = Status.worst(solved.statuses)
@@ -162,7 +180,8 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         if has_ended and self._looks_at_kernel and data.looks_indefinite(support.indices):
             self.status_ = Status.NOT_CONVEX
         self.fit_status_ = int(self.status_ != Status.OPTIMAL)
-        self._traces = solved.traces
+        # Landmarks know all rows, which a model over them does not keep.
+        self._traces = partial(list, solved.traces()) if isinstance(solved, Restricted) else solved.traces
         self._last_betas = solved.betas() if getattr(self, "warm_start", False) else None
         self._keep_evidence(data, setup, solved)
 
@@ -222,6 +241,8 @@ class KernelModel(CertifiedLazily, HoldsKernels):
     def _values(self, X: Rows) -> FloatArray:
         """The decision function of each two-class problem, shape (n, n_problems)."""
         require_fitted(self)
+        if are_blocks(X):
+            return np.concatenate([self._values(rows) for rows in rows_of(self, X)])
         X = expansion_input(self, X)
         return self.expansion_.values(X, self.tol or 0.0, self.n_jobs)
 

@@ -57,7 +57,7 @@ class OneFunctionModel(KernelModel):
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = target_weights(sample_weight, n)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-        items, data = self._training_data(X, None if sample_weight is None else weights, budget)
+        items, data = self._bound(X, None if sample_weight is None else weights, budget, 1, limits)
         setup = self._setup(y, weights, data)
         solved = self._solved(data, setup, budget, limits)
         self._items = items

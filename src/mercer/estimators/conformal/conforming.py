@@ -18,6 +18,7 @@ from mercer.estimators.fitting.parameters import require_number, require_optiona
 from mercer.estimators.fitting.plan import fit_without_report
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.whole_fit import fitting
+from mercer.estimators.out_of_core.given import are_blocks
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
@@ -71,7 +72,7 @@ class Conforming:
         shape = np.asarray(y).shape
         if len(shape) > 1 and shape[1] != 1:
             raise DataError(f"conformal needs one target, got y of shape {shape}; fit a machine for each")
-        if _are_blocks(X):
+        if are_blocks(X):
             raise ParameterError(
                 "conformal needs rows in memory, got Blocks; fit without it, and call `conform` with rows kept aside"
             )
@@ -158,16 +159,9 @@ class Conforming:
         return cast(Conformity, found)
 
 
-def _are_blocks(X: Rows) -> bool:
-    # All readers of files come with it, and few fits ask.
-    from mercer.io.blocks.blocks import Blocks
-
-    return isinstance(X, Blocks)
-
-
 def _parts(X: Rows, y: Any) -> Iterator[tuple[Rows, Array]]:
     """Rows with their targets: at once, or of each block."""
-    if not _are_blocks(X):
+    if not are_blocks(X):
         yield X, column_or_1d(y)
         return
     if y is not None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._types import Array, FloatArray, IndexArray, Rows
-from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.bases.kernel_classifier import BlockKernelClassifier
 from mercer.estimators.conformal.prediction_sets import PredictsSets
 from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.inputs import require_fitted
@@ -54,7 +54,7 @@ class _LogisticProblem(TwoClassProblems):
             self.joint = Multinomial(codes[task.indices], weights, n_classes, bias)
 
 
-class KernelLogisticRegression(PredictsSets, KernelClassifier):
+class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
     """Logistic regression in the feature space of any kernel: probabilities without calibration.
 
     With two classes there is one function, and p(x) = 1 / (1 + exp(-f(x))). With more there is one for each

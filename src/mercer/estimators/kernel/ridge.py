@@ -1,7 +1,7 @@
 """Least squares in the features of a kernel, with a penalty."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from mercer.estimators.bases.kernel_method import KernelRegression
 from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.certifiers import Computed
-from mercer.estimators.fitting.inputs import multi_target_input
 from mercer.estimators.fitting.parameters import (
     require_choice,
     require_count,
@@ -26,6 +25,8 @@ from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.kernel.penalties import penalties_of, penalty_grid
 from mercer.estimators.low_rank.kernel_methods import require_plain_ridge, restricted_ridge
+from mercer.estimators.low_rank.restricted import note_passes
+from mercer.estimators.out_of_core.predicting import RegressesBlocks
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
 from mercer.solvers.limits import Limits
@@ -46,7 +47,7 @@ _CHOLESKY = ('solver="cholesky"', 'solver="cg"')
 PRECONDITIONERS = ("pivoted", "nystroem")
 
 
-class KernelRidge(PredictsIntervals, KernelRegression):
+class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     """Ridge regression in the features of a kernel.
 
     Minimises |y - f|^2 + alpha |f|^2, where the first norm is over the training rows and the second
@@ -229,12 +230,13 @@ class KernelRidge(PredictsIntervals, KernelRegression):
         self.approximation = approximation
         self.conformal = conformal
 
-    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+            With an approximation also `mercer.io.Blocks`, which have their targets and weights.
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Multiplies the loss of each row; rows of weight zero or less take no part.
@@ -243,7 +245,7 @@ class KernelRidge(PredictsIntervals, KernelRegression):
         -------
         self
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, cast(Labels, y), sample_weight)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 
@@ -251,16 +253,15 @@ class KernelRidge(PredictsIntervals, KernelRegression):
         self._check_parameters()
         limits = Limits(self.max_iter, self.time_limit, self._watchers())
         with fitting(self, limits):
-            X, targets, is_flat = multi_target_input(self, X, y)
+            X, targets, is_flat, sample_weight = self._checked(X, y, sample_weight, limits)
             penalties = penalties_of(self.alpha, targets.shape[1])
             weights = some_weights(sample_weight, len(targets))
-            used = np.flatnonzero(weights)
-            data = self._training_data(X, None if sample_weight is None else weights)
+            data = self._bound(X, None if sample_weight is None else weights, limits)
             if self.approximation is None:
-                self._solve(data, targets, penalties, weights, used, limits, is_flat)
+                self._solve(data, targets, penalties, weights, np.flatnonzero(weights), limits, is_flat)
                 self.X_fit_ = X
             else:
-                self._solve_restricted(data, Ridge(targets[used], penalties, np.sqrt(weights[used])), used, limits)
+                self._solve_restricted(data, targets, penalties, weights, limits)
                 self._is_flat = is_flat
                 self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
 
@@ -306,15 +307,18 @@ class KernelRidge(PredictsIntervals, KernelRegression):
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
 
-    def _solve_restricted(self, data: "TrainingData", problem: Ridge, used: IndexArray, limits: Limits) -> None:
+    def _solve_restricted(
+        self, data: "TrainingData", targets: FloatArray, penalties: FloatArray, weights: FloatArray, limits: Limits
+    ) -> None:
         """The function restricted to landmarks."""
-        found = restricted_ridge(self, data, problem, used, limits)
+        problem, found = restricted_ridge(self, data, Ridge(targets, penalties, np.sqrt(weights)), limits)
         self.dual_coef_ = found.marks.basis.coefficients(found.solution.w)
         self.X_fit_ = self._keep_landmarks(data, found.marks, self.dual_coef_, np.zeros(len(problem.penalties)))
         self.alpha_ = float(problem.penalties[0]) if len(set(problem.penalties)) == 1 else problem.penalties
         self.jitter_, self.distance_, self.solver_ = found.marks.basis.jitter, found.distance, "low rank"
         self.n_iter_, self.status_ = max(1, found.solution.iterations), found.solution.status
         self.trace_, self._evidence = found.solution.trace, Evidence.settled([found.certificate])
+        note_passes(self, data)
         if self.status_ == Status.OPTIMAL:
             self._heed([found.certificate], warns=False)
 

@@ -26,9 +26,9 @@ from mercer.estimators.fitting.parameters import (
 from mercer.estimators.fitting.progress import round_line, watchers
 from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import one_or_all
-from mercer.estimators.linear.from_blocks import PredictsBlocks, require_alone, right_and_total, rows_of
 from mercer.estimators.linear.solve import row_products, solve_each, usable_starts
 from mercer.estimators.notebook.fit_html import ShowsFit
+from mercer.estimators.out_of_core.predicting import ClassifiesBlocks, rows_of
 from mercer.io.blocks.blocks import Blocks
 from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.soft_margin import BIASES
@@ -153,7 +153,7 @@ class LinearEstimator(Certified, ShowsFit):
         return solve
 
 
-class LinearClassifier(PredictsByScore, PredictsBlocks, ClassifierMixin, LinearEstimator):
+class LinearClassifier(PredictsByScore, ClassifiesBlocks, ClassifierMixin, LinearEstimator):
     """Scores and labels from `coef_` and `intercept_`."""
 
     if TYPE_CHECKING:
@@ -180,26 +180,6 @@ class LinearClassifier(PredictsByScore, PredictsBlocks, ClassifierMixin, LinearE
         """
         scores = self._values(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def score(self, X: Rows, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows whose label is predicted.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or Blocks
-        y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        float
-        """
-        if not isinstance(X, Blocks):
-            return float(super().score(X, y, sample_weight))
-        require_alone(y, sample_weight)
-        right, total = right_and_total(self, X)
-        return right / total
 
     def sparsify(self) -> Self:
         """Keep `coef_` as a sparse matrix, which an L1 penalty makes small; returns self."""

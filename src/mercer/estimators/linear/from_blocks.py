@@ -1,23 +1,17 @@
-"""Linear machines learnt from blocks of rows, and what they say of blocks: memory is bounded by blocks, not by rows."""
+"""Linear machines learnt from blocks of rows: memory is bounded by blocks, not by rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from mercer._errors import DataError, ParameterError
 from mercer._types import Array, FloatArray, IndexArray
-from mercer.estimators.fitting.inputs import LARGEST_TARGET, classes_and_codes
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.weights import class_weights, row_weights, sample_weights, target_weights, total_weight
 from mercer.estimators.linear.solve import usable_starts
-from mercer.estimators.out_of_core.column_summary import ColumnSummary
-from mercer.estimators.out_of_core.first_pass import all_targets
 from mercer.estimators.out_of_core.passes import Passes, feature_blocks
 from mercer.io.blocks.blocks import Blocks
-from mercer.kernels.table.column_frame import ColumnFrame
 from mercer.problems.linear.block_machine import BlockMachine
 from mercer.solvers.blocks.newton import solve_many
 from mercer.solvers.blocks.solution import BlockSolution
@@ -29,47 +23,6 @@ if TYPE_CHECKING:
 
 # Numbers up to which steps are in double precision from the beginning: it takes no time to speak of.
 SMALL = 2_000_000
-
-
-def require_alone(y: Any, sample_weight: Any) -> None:
-    """Refuse targets beside blocks, which have their own."""
-    for name, value, own in (("y", y, "target"), ("sample_weight", sample_weight, "weight")):
-        if value is not None:
-            raise ParameterError(
-                f"{name} must be left out where X is Blocks, which have theirs: Blocks(..., {own}=...)"
-            )
-
-
-def note_columns(model: Any, blocks: Blocks) -> None:
-    """Note how many columns blocks have, and what they are called."""
-    vars(model).pop("feature_names_in_", None)
-    model.n_features_in_ = blocks.n_columns
-    if blocks.names is not None:
-        model.feature_names_in_ = np.array(blocks.names, dtype=object)
-
-
-def labels_of(blocks: Blocks, n_jobs: int | None, stop: Any) -> tuple[Array, IndexArray, FloatArray | None]:
-    """(classes, the place of each row's label among them, weights or None), from a pass over the targets alone."""
-    parts, weights = all_targets(blocks, n_jobs, stop)
-    found = [np.unique(part, return_inverse=True) for part in parts]
-    parts.clear()
-    classes = np.unique(np.concatenate([labels for labels, _ in found]))
-    if classes.dtype.kind == "f" and not (classes == np.rint(classes)).all():
-        raise DataError("Unknown label type: the targets are quantities, not classes; LinearSVR learns them")
-    classes_and_codes(classes)  # refuses one class
-    codes = np.concatenate([np.searchsorted(classes, labels)[places].astype(np.int32) for labels, places in found])
-    return classes, codes, weights
-
-
-def targets_of(blocks: Blocks, n_jobs: int | None, stop: Any) -> tuple[FloatArray, FloatArray | None]:
-    """(targets of all rows as numbers, weights or None), from a pass over the targets alone."""
-    parts, weights = all_targets(blocks, n_jobs, stop)
-    if parts[0].dtype.kind == "U":
-        raise DataError(f"{blocks.place(0)}: the target must hold numbers, got texts such as {parts[0][0]!r}")
-    y = np.concatenate(parts).astype(np.float64)
-    if not np.abs(y).max(initial=0.0) < LARGEST_TARGET:
-        raise DataError(f"targets must be finite and below {LARGEST_TARGET:g} in size; scale them")
-    return y, weights
 
 
 def factors_of_classes(model: Any, codes: IndexArray, weights: FloatArray | None) -> tuple[float, FloatArray | float]:
@@ -204,72 +157,3 @@ def _starts(model: Any, n: int, d: int, n_machines: int) -> list[BlockSolution |
 
 def _begun(last: LinearSolution) -> BlockSolution:
     return BlockSolution(last.w, last.w, last.bias, last.beta, cast(Status, last.status), last.iterations, None)
-
-
-class PredictsBlocks:
-    """What a machine says of `Blocks`: an answer for each block, one after the other."""
-
-    if TYPE_CHECKING:
-        # What the estimator has beside this.
-        n_features_in_: int
-
-        def predict(self, X: Any) -> Array: ...
-
-    def predict_blocks(self, blocks: Blocks) -> Iterator[Array]:
-        """The predictions of each block, as it is read: memory is bounded by a block.
-
-        Parameters
-        ----------
-        blocks : Blocks
-            With the columns of the fit.
-
-        Yields
-        ------
-        ndarray of shape (rows of the block,)
-        """
-        return (self.predict(rows) for rows in rows_of(self, blocks))
-
-
-def rows_of(model: Any, blocks: Blocks) -> Iterator[Any]:
-    """The rows of each block, as the model takes them."""
-    check_is_fitted(model)
-    names = getattr(model, "feature_names_in_", None)
-    chosen = blocks.with_columns(list(names)) if names is not None and blocks.is_table else blocks
-    if chosen.n_columns != model.n_features_in_:
-        raise DataError(
-            f"the blocks have {chosen.n_columns} features, but {type(model).__name__} is expecting "
-            f"{model.n_features_in_} features as input"
-        )
-    for i in range(len(chosen)):
-        rows = chosen.matrix(i)
-        # By name, where the fit knew names.
-        yield rows if names is None else ColumnFrame({str(name): rows[:, k] for k, name in enumerate(names)})
-
-
-def right_and_total(model: Any, blocks: Blocks) -> tuple[float, float]:
-    """(weight of the rows whose label is predicted, weight of all)."""
-    right = total = 0.0
-    for (y, weights), predicted in zip(_targets(blocks), model.predict_blocks(blocks), strict=True):
-        truth = y.astype(str) if model.classes_.dtype.kind in "UO" and y.dtype.kind != "U" else y
-        is_right = (predicted == truth).astype(np.float64)
-        right += float(is_right.sum() if weights is None else is_right @ weights)
-        total += float(len(y) if weights is None else weights.sum())
-    return right, total
-
-
-def determination(model: Any, blocks: Blocks) -> float:
-    """R^2: 1 less the share of the targets' variance that the predictions leave."""
-    errors, spread = 0.0, ColumnSummary()
-    for (y, weights), predicted in zip(_targets(blocks), model.predict_blocks(blocks), strict=True):
-        each = np.ones(len(y)) if weights is None else weights
-        errors += float(each @ (predicted - y) ** 2)
-        total = float(each.sum())
-        mean = float(each @ y) / max(total, 1e-300)
-        spread.add(ColumnSummary({}, total, 0, mean, float(each @ (y - mean) ** 2)))
-    return 1.0 - errors / spread.squares if spread.squares > 0 else float(errors == 0.0)
-
-
-def _targets(blocks: Blocks) -> Iterator[tuple[Any, Any]]:
-    if not blocks.has_targets:
-        raise DataError("the blocks have no target to compare with; name it: Blocks(..., target=...)")
-    return (blocks.targets(i) for i in range(len(blocks)))

@@ -18,15 +18,10 @@ from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearClassifier, stacked
-from mercer.estimators.linear.from_blocks import (
-    BlockTask,
-    class_task,
-    labels_of,
-    note_columns,
-    require_alone,
-    solve_task,
-)
+from mercer.estimators.linear.from_blocks import BlockTask, class_task, solve_task
 from mercer.estimators.linear.solve import row_products, solve_each
+from mercer.estimators.out_of_core.given import require_alone
+from mercer.estimators.out_of_core.targets import labels_of, note_columns
 from mercer.io.blocks.blocks import Blocks
 from mercer.problems.linear.crammer_singer import CrammerSinger
 from mercer.problems.linear.l1 import SparseMargin

@@ -16,16 +16,10 @@ from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import target_weights, total_weight
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearEstimator
-from mercer.estimators.linear.from_blocks import (
-    BlockTask,
-    PredictsBlocks,
-    determination,
-    factors_of_targets,
-    note_columns,
-    require_alone,
-    solve_task,
-    targets_of,
-)
+from mercer.estimators.linear.from_blocks import BlockTask, factors_of_targets, solve_task
+from mercer.estimators.out_of_core.given import require_alone
+from mercer.estimators.out_of_core.predicting import RegressesBlocks
+from mercer.estimators.out_of_core.targets import note_columns, targets_of
 from mercer.io.blocks.blocks import Blocks
 from mercer.problems.linear.machine import LinearTube
 from mercer.problems.losses.residual_losses import TUBE_LOSSES
@@ -36,7 +30,7 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-class LinearSVR(PredictsIntervals, PredictsBlocks, RegressorMixin, LinearEstimator):
+class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstimator):
     """Linear support vector regression: fast, exact, and certified on every fit.
 
     The parameters up to `max_iter` are those of scikit-learn and mean the same, except for `tol`.
@@ -224,25 +218,6 @@ class LinearSVR(PredictsIntervals, PredictsBlocks, RegressorMixin, LinearEstimat
             X, targets = regression_rows(self, X, y)
             X, weights = Blocks(X), None if sample_weight is None else np.asarray(sample_weight)
         return BlockTask(X, targets, [targets], *factors_of_targets(len(targets), weights), weights)
-
-    def score(self, X: Rows, y: Any = None, sample_weight: Any = None) -> float:
-        """R^2 of the predictions.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or Blocks
-        y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        float
-        """
-        if not isinstance(X, Blocks):
-            return float(super().score(X, y, sample_weight))
-        require_alone(y, sample_weight)
-        return determination(self, X)
 
     def predict(self, X: Rows) -> Array:
         """The value predicted for each row of X.

@@ -1,14 +1,16 @@
 """Ridge regression and principal components restricted to landmarks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from mercer._errors import ParameterError
 from mercer._types import IndexArray
 from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget
+from mercer.estimators.low_rank.block_data import BlockData
 from mercer.estimators.low_rank.over_blocks import LEAST_SQUARES, ROUNDED, Objective, better_choice
 from mercer.estimators.low_rank.restricted import Landmarks, grown
 from mercer.problems.distance import Distance
@@ -57,33 +59,40 @@ class _Targets:
 
 
 def restricted_ridge(
-    estimator: Any, data: "TrainingData", problem: "Ridge", used: IndexArray, limits: "Limits"
-) -> RestrictedRidge:
-    """A ridge regression restricted to the landmarks that an estimator asks for."""
+    estimator: Any, data: "TrainingData", whole: "Ridge", limits: "Limits"
+) -> tuple["Ridge", RestrictedRidge]:
+    """A ridge regression restricted to the landmarks that an estimator asks for, with the problem of its rows.
+
+    Rows without weight are left out, but for those of `Blocks`, which are read with the others.
+    """
+    used = np.flatnonzero(whole.scale)
     marks = Landmarks(estimator, estimator.approximation, data, used, limits)
+    rows = marks.rows_in_blocks
+    problem = replace(whole, targets=whole.targets[rows], scale=whole.scale[rows])
+    some = np.flatnonzero(problem.scale)
     marks.dtype = marks.precision(ROUNDED)
     if marks.choice == "auto":
         # |f|^2 / 2 + sum of C (y - f)^2 is the same objective divided by the penalty.
         shares = [problem.scale**2 / (2.0 * penalty) for penalty in problem.penalties]
         each = zip(problem.targets.T, shares, strict=True)
         objectives = [Objective(y, C, LEAST_SQUARES, "none") for y, C in each]
-        marks.choice = better_choice(marks, _Targets(problem, used), objectives, limits)
+        marks.choice = better_choice(marks, _Targets(problem, rows), objectives, limits)
     budget = Budget.resolve(estimator.memory_limit, None, data.X)
-    whole = None if len(used) == data.shape[0] else used
 
     def solve(_before: RestrictedRidge | None) -> RestrictedRidge:
-        blocks = KernelBlocks(
-            marks.basis, lambda dtype: data.prepare(dtype, whole), len(used), budget.cache + budget.working,
-            marks.n_jobs, limits.stop,
-        )  # fmt: skip
+        stop = data.kept.stop if isinstance(data, BlockData) else limits.stop
+        blocks = KernelBlocks(marks.basis, marks.row_blocks(), marks.memory(budget), marks.n_jobs, stop)
         found = ridge.solve(blocks, marks.basis.factor, problem, estimator.tol, limits, marks.dtype)
-        rows = blocks.rows(np.dtype(np.float64))
-        fitted = marks.values(rows, marks.basis.weights(rows, found.alpha))
-        certificate = problem.certificate(found.alpha, fitted)
-        distance = marks.distance(found.alpha * np.sqrt(problem.penalties), used, certificate.primal)
+        blocks.stop = None  # whenever the steps have ended, what they came to is proved
+        image = solve_triangular(marks.basis.factor, blocks.combination(found.alpha), lower=True)
+        fitted = blocks.values(marks.basis.coefficients(image))
+        counted = replace(problem, targets=problem.targets[some], scale=problem.scale[some])
+        certificate = counted.certificate(found.alpha[some], fitted[some])
+        sizes = np.sqrt(problem.penalties)
+        distance = marks.distance(found.alpha * sizes, rows, certificate.primal, image * sizes)
         return RestrictedRidge(marks, found, certificate, distance)
 
-    return grown(marks, solve)
+    return problem, grown(marks, solve)
 
 
 def restricted_components(estimator: Any, data: "TrainingData", count: int, limits: "Limits") -> RestrictedComponents:

@@ -4,16 +4,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray, IndexArray
+from mercer.estimators.low_rank.block_data import BlockData
 from mercer.estimators.low_rank.restricted import SAMPLE, SHARE, Landmarks, Restricted
-from mercer.kernels.evaluation import tiles
 from mercer.problems.certificate import Certificate
+from mercer.problems.distance import Distance
 from mercer.problems.linear.block_machine import BlockMachine
 from mercer.solvers.blocks.newton import solve_many
 from mercer.solvers.blocks.solution import BlockSolution
-from mercer.solvers.low_rank.kernel_blocks import KernelBlocks
+from mercer.solvers.low_rank.kernel_blocks import KernelBlocks, RowsInMemory
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import Budget
@@ -84,12 +86,16 @@ class BlockFit:
     ) -> None:  # fmt: skip
         self.marks, self.setup, self.limits = marks, setup, limits
         self.gap_tol, self.objectives = gap_tol, objectives
-        self.places = [np.searchsorted(marks.used, task.indices) for task in setup.tasks]
-        n, self.memory = len(marks.used), budget.cache + budget.working
-        whole = None if n == marks.data.shape[0] else marks.used
-        self.blocks = KernelBlocks(
-            marks.basis, lambda dtype: marks.data.prepare(dtype, whole), n, self.memory, marks.n_jobs, limits.stop
-        )
+        self.rows = marks.rows_in_blocks
+        self.places = [np.searchsorted(self.rows, task.indices) for task in setup.tasks]
+        self.memory = marks.memory(budget)
+        self.blocks = self._kernel_blocks(marks.basis, marks.row_blocks())
+
+    def _kernel_blocks(self, basis: Any, rows: Any) -> KernelBlocks:
+        data = self.marks.data
+        if isinstance(data, BlockData):
+            return KernelBlocks(basis, rows, self.memory, data.room.n_jobs, data.kept.stop)
+        return KernelBlocks(basis, rows, self.memory, self.marks.n_jobs, self.limits.stop)
 
     def solve(self, before: Restricted | None) -> Restricted:
         """All problems; from where fewer landmarks have led, if there is such a solution."""
@@ -98,23 +104,25 @@ class BlockFit:
         solutions = self._solved(self.blocks, machines, starts, self.gap_tol, self.limits)
         solved = BlockSolved(self.setup.tasks, solutions, self.places)
         certificates = [self._certificate(each, machine) for each, machine in zip(solutions, machines, strict=True)]
-        distances = [
-            self.marks.distance(beta, task.indices, certificate.primal)
-            for beta, task, certificate in zip(solved.betas(), self.setup.tasks, certificates, strict=True)
-        ]
+        distances = [self._distance(*each) for each in zip(solutions, self.places, certificates, strict=True)]
         coefficients = np.stack([each.coefficients for each in solutions], axis=1)
         support = self.marks.support(coefficients, self.setup.codes, self.setup.n_classes)
         return Restricted(solved, self.marks, support, certificates, distances)
 
+    def _distance(self, solution: BlockSolution, places: IndexArray, certificate: Certificate) -> Distance:
+        if solution.image is not None:
+            return self.marks.distance(solution.beta[places], self.rows[places], certificate.primal, solution.image)
+        # The coefficients behind the gap are not known. Without any the dual is 0, and this and the gap are the primal.
+        value = max(0.0, certificate.dual)
+        return Distance(value, value / max(1.0, abs(certificate.primal)), "bounded", 1.0, 0)
+
     def scores(self, folds: IndexArray) -> tuple[list[FloatArray], list[Any]]:
         """(decision values of the rows of each problem by machines that have not seen them, how those ended)."""
-        own = folds[self.marks.used]
+        own = folds[self.rows]
         names = [fold for fold in np.unique(own) if fold >= 0]
         machines = [self._machine(k, own != fold) for k in range(len(self.objectives)) for fold in names]
         solutions = self._solved(self.blocks, machines, [None] * len(machines), self.gap_tol, self.limits)
-        V = np.stack([each.coefficients for each in solutions], axis=1)
-        marks = self.marks.basis.landmarks(np.float64)
-        values = tiles.product(self.marks.data.kernel, self.blocks.rows(np.dtype(np.float64)), marks, V)
+        values = self.blocks.values(np.stack([each.coefficients for each in solutions], axis=1))
         values += np.array([each.bias for each in solutions])
         found = []
         for k, places in enumerate(self.places):
@@ -124,7 +132,7 @@ class BlockFit:
         return found, [each.status for each in solutions]
 
     def _machine(self, k: int, kept: Any = None) -> BlockMachine:
-        return machine_of(self.objectives[k], self.places[k], len(self.marks.used), kept)
+        return machine_of(self.objectives[k], self.places[k], len(self.rows), kept)
 
     def _solved(
         self, blocks: KernelBlocks, machines: list[BlockMachine], starts: list[Any], gap_tol: float, limits: "Limits"
@@ -146,14 +154,12 @@ class BlockFit:
         A Gram matrix of a quarter of the landmarks costs a sixteenth. What it says of the rows, which of them are at a
         bound above all, holds for nearly all of them.
         """
-        basis, n = self.marks.basis, len(self.marks.used)
+        basis, n = self.marks.basis, len(self.rows)
         count = basis.size // COARSE
         nothing: list[Any] = [None] * len(machines)
         if n * count < WORTH_COARSE:
             return nothing
-        some = basis.first(count)
-        blocks = KernelBlocks(some, lambda dtype: self.blocks.rows(np.dtype(dtype)), n, self.memory, self.marks.n_jobs,
-                              self.limits.stop)  # fmt: skip
+        blocks = self._kernel_blocks(basis.first(count), self.blocks.rows)
         found = self._solved(blocks, machines, nothing, COARSE_GAP, self.limits.unwatched())
         return [self._extended(each) for each in found]
 
@@ -169,20 +175,20 @@ class BlockFit:
 
     def _starts(self, before: Restricted) -> list[BlockSolution]:
         """The solutions so far in the basis of more landmarks, from their dual coefficients."""
-        starts = []
-        rows = self.blocks.rows(np.dtype(np.float64))
-        for old in before.solved.solutions:
-            support = np.flatnonzero(old.beta)
-            w = self.marks.basis.weights(rows.take(support), old.beta[support], self.limits.stop)
-            coefficients = self.marks.basis.coefficients(w)
-            starts.append(BlockSolution(w, coefficients, old.bias, old.beta, old.status, 0, None, [], old.width))
+        basis, starts = self.marks.basis, []
+        images = self.blocks.combination(np.stack([old.beta for old in before.solved.solutions], axis=1))
+        for old, image in zip(before.solved.solutions, images.T, strict=True):
+            w = solve_triangular(basis.factor, image, lower=True)
+            starts.append(
+                BlockSolution(w, basis.coefficients(w), old.bias, old.beta, old.status, 0, None, [], old.width)
+            )
         return starts
 
     def _certificate(self, solution: BlockSolution, machine: BlockMachine) -> Certificate:
         """That of the solver; where it was ended before it had one, that of its weights and no dual coefficients."""
         if solution.certificate is not None:
             return solution.certificate
-        values = self.marks.values(self.blocks.rows(np.dtype(np.float64)), solution.w[:, None])[:, 0] + solution.bias
+        values = self.blocks.values(solution.coefficients[:, None])[:, 0] + solution.bias
         return machine.certificate(solution.w, solution.bias, values, solution.beta, np.zeros(len(solution.w)))
 
 
@@ -202,9 +208,8 @@ def better_choice(marks: Landmarks, setup: Any, objectives: list[Objective] | No
     primals = {}
     for choice in ("uniform", "rpcholesky"):
         basis = marks.basis_within(marks.used[chosen], choice, count)
-        blocks = KernelBlocks(
-            basis, lambda dtype: marks.data.prepare(dtype, marks.used[chosen]), len(chosen), SAMPLE_BYTES, marks.n_jobs
-        )
+        rows = RowsInMemory(lambda dtype: marks.data.prepare(dtype, marks.used[chosen]), len(chosen))
+        blocks = KernelBlocks(basis, rows, SAMPLE_BYTES, marks.n_jobs)
         found = solve_many(blocks, machines, gap_tol=SAMPLE_GAP, limits=limits.unwatched(), factor=basis.factor)
         primals[choice] = sum(np.inf if each.certificate is None else each.certificate.primal for each in found)
     return min(primals, key=lambda choice: primals[choice])

@@ -15,8 +15,8 @@ from mercer.estimators.fitting.inputs import as_items, kernel_of, prediction_row
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.support import Support
 from mercer.estimators.fitting.training import Budget, TrainingData
+from mercer.estimators.low_rank.block_data import BlockData
 from mercer.estimators.low_rank.low_rank import LandmarksUsed
-from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.gram.kernel_matrix import is_ordered
 from mercer.kernels.table.frame import Frame
@@ -24,7 +24,8 @@ from mercer.kernels.vector.linear import Linear
 from mercer.problems.distance import Distance
 from mercer.solvers.low_rank import landmarks
 from mercer.solvers.low_rank.basis import Basis, coordinate_weights, image, left_of_trace
-from mercer.solvers.low_rank.distance import by_lengths, half_energy
+from mercer.solvers.low_rank.distance import PreparedSupport, SupportRows, by_lengths, half_energy
+from mercer.solvers.low_rank.kernel_blocks import RowBlocks, RowsInMemory
 
 if TYPE_CHECKING:
     from mercer.estimators.low_rank.low_rank import LowRank
@@ -83,6 +84,11 @@ class Landmarks:
     def are_many(self) -> bool:
         """Whether there are so many rows that they are better taken in blocks."""
         return len(self.used) > FEW_ROWS
+
+    @property
+    def are_read(self) -> bool:
+        """Whether the rows are `Blocks`."""
+        return isinstance(self.data, BlockData)
 
     def precision(self, tol: float) -> DTypeLike:
         """The precision in which kernel values are right to within `tol`; double where they are few."""
@@ -146,23 +152,49 @@ class Landmarks:
         counts = np.bincount(codes[self.places], minlength=n_classes)
         return Support(self.places, counts, coefficients[:, order], has_pairs=False)
 
-    def distance(self, beta: FloatArray, indices: IndexArray, primal: float) -> Distance:
-        """How far a problem's solution may be from that without landmarks."""
+    def row_blocks(self) -> RowBlocks:
+        """The rows of a fit in blocks, as a kernel takes them: those that take part, or all that are read."""
+        if isinstance(self.data, BlockData):
+            return self.data.pieces
+        whole = None if len(self.used) == self.data.shape[0] else self.used
+        return RowsInMemory(lambda dtype: self.data.prepare(dtype, whole), len(self.used))
+
+    @property
+    def rows_in_blocks(self) -> IndexArray:
+        """Places among the training rows of those in `row_blocks`."""
+        return np.arange(self.data.shape[0]) if isinstance(self.data, BlockData) else self.used
+
+    def memory(self, budget: Budget) -> int:
+        """Bytes that kernel values may take."""
+        return self.data.room.values if isinstance(self.data, BlockData) else budget.cache + budget.working
+
+    def distance(
+        self, beta: FloatArray, indices: IndexArray, primal: float, image: FloatArray | None = None
+    ) -> Distance:
+        """How far a problem's solution may be from that without landmarks.
+
+        `beta` (n,) or (n, k) are the coefficients of the rows at `indices`, and `image` is their sum in coordinates,
+        where it is known.
+        """
         entries = max(FREE_ENTRIES, int(SHARE_OF_VALUES * self.data.shape[0] * self.basis.size))
-        points = self.data.prepare(np.float64, indices)
+        beta = beta.reshape(len(beta), -1)
+        some = np.flatnonzero(beta.any(axis=1))
+        support, beta = self._support_rows(indices[some]), beta[some]
         try:
+            if image is None:
+                image = self.basis.weights(support.take(np.arange(len(some))), beta, self.limits.stop)
             value, method, confidence, n_rows = half_energy(
-                self.basis, points, beta, entries, self.rng, self.n_jobs, self.limits.stop
+                self.basis, support, beta, image, entries, self.rng, self.limits.stop
             )
         except Stopped:
             # The model is there, and there is no time to look closer.
-            value, method, confidence, n_rows = by_lengths(self.data.kernel, points, beta), "bounded", 1.0, 0
+            value, method, confidence, n_rows = by_lengths(support.diagonal(), beta), "bounded", 1.0, 0
         return Distance(value, value / max(1.0, abs(primal)), method, confidence, n_rows)
 
-    def values(self, rows: Any, w: FloatArray) -> FloatArray:
-        """The functions of weights (m, k) at prepared rows."""
-        marks, kernel = self.basis.landmarks(rows.dtype), self.data.kernel
-        return tiles.product(kernel, rows, marks, self.basis.coefficients(w), self.n_jobs)
+    def _support_rows(self, indices: IndexArray) -> SupportRows:
+        if isinstance(self.data, BlockData):
+            return self.data.support_rows(indices, self.n_jobs)
+        return PreparedSupport(self.data.kernel, self.data.prepare(np.float64, indices), self.n_jobs)
 
     def missed_variance(self, coordinates: FloatArray) -> Distance:
         """What landmarks leave of the variance: components could miss no more of it."""
@@ -232,6 +264,14 @@ def _points(setup: Any, solved: Any) -> Iterator[tuple[Any, IndexArray, FloatArr
         setup.problems, setup.tasks, solved.betas(), solved.intercepts, strict=True
     ):
         yield problem, task.indices, beta, intercept
+
+
+def note_passes(model: Any, data: TrainingData) -> None:
+    """Note how often all rows were gone through, and how many were read for it, where they came as `Blocks`."""
+    for name in ("n_passes_", "rows_read_"):
+        vars(model).pop(name, None)
+    if isinstance(data, BlockData):
+        model.n_passes_, model.rows_read_ = data.kept.passes, data.kept.rows_read
 
 
 def rows_used(setup: Any) -> IndexArray:

@@ -9,7 +9,7 @@ import numpy as np
 from mercer._errors import DataError
 from mercer._types import Array
 from mercer.estimators.out_of_core.column_summary import ColumnSummary, joined, values_of
-from mercer.estimators.out_of_core.passes import Progress
+from mercer.estimators.out_of_core.progress import Progress
 from mercer.io.blocks.blocks import Blocks
 from mercer.io.csv.judgement import SOME_NUMBERS
 from mercer.solvers.blocks.source import LocalBlocks

@@ -9,7 +9,7 @@ from mercer._jit.threads import thread_count
 
 # Doubles that a row takes for each machine beside its features, most of them while a certificate is computed: measured,
 # 142 bytes for the hinge, 119 for its square.
-_OF_A_ROW = 18
+OF_A_ROW = 18
 # Copies of a block that exist while it is worked on: as it was read, as features in double precision, a part scaled.
 _COPIES = 3.5
 # Of what is free, where nobody set a limit, the share that kept blocks may take.
@@ -30,7 +30,7 @@ def plan(
     """What fits into `memory_limit`, which bounds what the fit adds to the process, whatever that has already; a
     ParameterError says what would be enough."""
     block = int(_COPIES * 8 * max(sizes) * n_features)
-    rows = 8 * _OF_A_ROW * sum(sizes) * n_machines
+    rows = 8 * OF_A_ROW * sum(sizes) * n_machines
     gram = 2 * 8 * (n_features + 1) ** 2 * n_machines
     if memory_limit is None:
         room = int(_SHARE * available_bytes())

@@ -1,7 +1,6 @@
-"""Blocks as a solver goes through them: features made when they are read, some kept, and how far a pass has come."""
+"""Blocks as a solver goes through them: features made when they are read, and some kept."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -12,37 +11,11 @@ from scipy import sparse
 
 from mercer._jit.scratch import Buffers
 from mercer.estimators.out_of_core.memory import Plan, plan
+from mercer.estimators.out_of_core.progress import Progress
 from mercer.io.blocks.blocks import Blocks
 from mercer.io.blocks.stack import fresh
 from mercer.solvers.blocks.source import LocalBlocks
 from mercer.solvers.limits import Limits
-from mercer.solvers.result import TracePoint
-
-# How long a pass goes on without a word.
-SILENCE_SECONDS = 0.3
-
-
-class Progress:
-    """Tells the callbacks of `limits` now and then how many rows of a pass are done, in the thread that began it."""
-
-    def __init__(self, limits: Limits, n_rows: int) -> None:
-        self._limits, self._rows = limits, n_rows
-        self._thread, self._spoken = threading.get_ident(), time.monotonic()
-        self._number = self.done = 0
-
-    def begin(self, number: int) -> None:
-        """A pass begins; 0 is the first look, before there is anything to fit."""
-        self._number, self.done = number, 0
-
-    def stop(self) -> bool:
-        """Whether the work should end now: asked before every block."""
-        now = time.monotonic()
-        if threading.get_ident() == self._thread and now - self._spoken >= SILENCE_SECONDS:
-            self._spoken = now
-            self._limits.report(
-                TracePoint(self._limits.seconds, self._number, np.inf, 0.0, self.done, self._rows, "pass")
-            )
-        return self._limits.reached() is not None
 
 
 class Passes(LocalBlocks):

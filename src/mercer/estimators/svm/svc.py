@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray, IndexArray, Rows
-from mercer.estimators.bases.kernel_classifier import KernelClassifier
+from mercer.estimators.bases.kernel_classifier import BlockKernelClassifier
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
 from mercer.estimators.conformal.prediction_sets import PredictsSets
 from mercer.estimators.fitting import all_pairs
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 SUM_ERROR = 1e-9
 
 
-class SVC(PredictsSets, AutomaticC, Probable, KernelClassifier):
+class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     """Support vector classifier with any kernel: fast, and certified on every fit.
 
     The parameters up to `random_state` are those of scikit-learn, in the same order and with the same meaning.

@@ -1,7 +1,7 @@
 """Support vector regression with a given tube."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -16,6 +16,8 @@ from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.low_rank.over_blocks import Objective
+from mercer.estimators.out_of_core.given import are_blocks
+from mercer.estimators.out_of_core.predicting import RegressesBlocks
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import BIASES
 
@@ -27,19 +29,21 @@ if TYPE_CHECKING:
     from mercer.problems.regularization import Regularization
 
 
-class Regression(AutomaticC, RegressorMixin, OneFunctionModel):
+class Regression(AutomaticC, RegressesBlocks, RegressorMixin, OneFunctionModel):
     """What both forms of support vector regression do alike."""
 
     # Whether the kernel may be "auto".
     _chooses_kernel = True
 
-    def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their targets.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
+            With an approximation also `mercer.io.Blocks`, which need not fit into memory.
         y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own, and their weights.
         sample_weight : array-like of shape (n,), optional
             Multiplies C for each row; rows of weight zero or less take no part.
 
@@ -47,7 +51,7 @@ class Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         -------
         self
         """
-        self._fit(X, y, sample_weight)
+        self._fit(X, cast(Labels, y), sample_weight)
         warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
         return self
 
@@ -55,6 +59,11 @@ class Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         self._check_parameters()
         limits = self._limits()
         with fitting(self, limits):
+            if are_blocks(X):
+                from mercer.estimators.low_rank.from_blocks import targets_to_learn
+
+                self._fit_rows(X, *targets_to_learn(self, X, y, sample_weight, limits), limits)
+                return
             choose_kernel(self, X, y, sample_weight)
             X, y = regression_input(self, X, y)
             self._choose_C(X, sample_weight, y)

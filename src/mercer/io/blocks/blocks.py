@@ -214,6 +214,11 @@ class Blocks:
         return sum(self._reader.sizes)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """(all rows, columns to learn from)."""
+        return self.n_rows, self.n_columns
+
+    @property
     def n_bytes(self) -> int:
         """Bytes of the source, as they are stored."""
         return int(self._reader.n_bytes)

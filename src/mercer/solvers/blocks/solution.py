@@ -33,6 +33,8 @@ class BlockSolution:
         Its `violation` is the relative duality gap.
     width : float
         How far the losses were rounded at the end.
+    image : ndarray (m,) or None
+        sum_i beta_i phi_i in the coordinates of w, in double precision: known where there is a certificate of all rows.
     """
 
     w: FloatArray
@@ -44,6 +46,7 @@ class BlockSolution:
     certificate: Certificate | None
     trace: list[TracePoint] = field(default_factory=list)
     width: float = 0.0
+    image: FloatArray | None = None
 
 
 def by_sums(primal: float, dual: float, n: int, moving: int, idle: int, precision: "np.dtype[Any]") -> Certificate:

@@ -87,6 +87,7 @@ class Newton:
         self.status: Status | None = None
         self.beta: FloatArray | None = None
         self.certificate: Certificate | None = None
+        self.image: FloatArray | None = None
         self.coefficients_to_add: FloatArray | None = None
 
     def _first_centre(self, start: BlockSolution | None) -> FloatArray:
@@ -303,8 +304,8 @@ class Newton:
         self.coefficients_to_add = beta
         image, _ = yield self._ask(Combine())
         self.coefficients_to_add = None
-        w = self.penalty.weights(at.v)
-        self.certificate = self.machine.certificate(w, bias, values + bias, beta, self.penalty.whitened(image))
+        w, self.image = self.penalty.weights(at.v), self.penalty.whitened(image)
+        self.certificate = self.machine.certificate(w, bias, values + bias, beta, self.image)
         self.beta, self.best, self.dtype = beta, at._replace(b=bias), before
 
     def _responses(self, values: FloatArray, at: Place) -> tuple[FloatArray, float]:
@@ -343,7 +344,7 @@ class Newton:
         status = Status.INTERRUPTED if self.status is None else self.status
         return BlockSolution(
             self.penalty.weights(v).copy(), v.copy(), float(self.best.b), beta, status, self.steps,
-            self.certificate, self.trace, self.best.width,
+            self.certificate, self.trace, self.best.width, self.image,
         )  # fmt: skip
 
 

@@ -90,6 +90,10 @@ class Basis:
         basis.factor, basis.jitter = factor, jitter
         return basis
 
+    def alone(self) -> "Basis":
+        """The same for a thread that is one of several: it starts no others."""
+        return Basis.of_factor(self.kernel, self.landmarks, self.factor, self.jitter, 1)
+
     def first(self, count: int) -> "Basis":
         """The same with the first few landmarks alone."""
 

@@ -12,7 +12,7 @@ solved.
 Cost: n_sv^2 / 2 kernel values in double precision, or s n_sv for s rows.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy import stats
@@ -37,20 +37,73 @@ SOME, ROUNDING = 3, 1e-8
 PILOT, ABOVE = 0.1, 2.0
 
 
-def by_lengths(kernel: "Kernel", points: Prepared, beta: FloatArray) -> float:
-    """A bound of the same without any kernel value between rows: no sum is longer than the lengths of its terms."""
+def by_lengths(diagonal: FloatArray, beta: FloatArray) -> float:
+    """A bound of the same without any kernel value between rows: no sum is longer than the lengths of its terms.
+
+    `diagonal` has k(x, x) of each row.
+    """
     beta = beta.reshape(len(beta), -1)
-    lengths = np.sqrt(np.einsum("ij,ij->i", beta, beta) * np.maximum(kernel.diag_of(points), 0.0))
-    return 0.5 * float(lengths.sum()) ** 2
+    return 0.5 * float(np.sqrt(np.einsum("ij,ij->i", beta, beta) * np.maximum(diagonal, 0.0)).sum()) ** 2
+
+
+class SupportRows(Protocol):
+    """The rows of a problem that have coefficients: in memory (`PreparedSupport`), or read when they are asked for."""
+
+    def __len__(self) -> int: ...
+
+    def diagonal(self) -> Array:
+        """k(x, x), or a bound of it where rows would have to be read."""
+        ...
+
+    def left(self, basis: "Basis", stop: Stop | None) -> Array:
+        """What the landmarks of `basis` leave of k(x, x)."""
+        ...
+
+    def take(self, places: IndexArray) -> Prepared:
+        """Some of them, in double precision."""
+        ...
+
+    def product(self, some: Prepared, beta: FloatArray, stop: Stop | None) -> FloatArray:
+        """K(some, all) beta."""
+        ...
+
+    def image(self, beta: FloatArray, stop: Stop | None) -> FloatArray:
+        """K beta."""
+        ...
+
+
+class PreparedSupport:
+    """Rows in the prepared form of a kernel, in double precision."""
+
+    def __init__(self, kernel: "Kernel", points: Prepared, n_jobs: int | None = None) -> None:
+        self.kernel, self.points, self.n_jobs = kernel, points, n_jobs
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def diagonal(self) -> Array:
+        return self.kernel.diag_of(self.points)
+
+    def left(self, basis: "Basis", stop: Stop | None) -> Array:
+        return left_of_rows(basis, self.points, stop)
+
+    def take(self, places: IndexArray) -> Prepared:
+        return self.points.take(places)
+
+    def product(self, some: Prepared, beta: FloatArray, stop: Stop | None) -> FloatArray:
+        return tiles.product(self.kernel, some, self.points, beta, self.n_jobs, stop)
+
+    def image(self, beta: FloatArray, stop: Stop | None) -> FloatArray:
+        return symmetric_product(self.kernel, self.points, np.ascontiguousarray(beta), self.n_jobs, stop)
 
 
 def half_energy(
     basis: "Basis",
-    points: Prepared,
+    support: SupportRows,
     beta: FloatArray,
+    w: FloatArray,
     entries: float,
     rng: np.random.Generator,
-    n_jobs: int | None = None,
     stop: Stop | None = None,
 ) -> tuple[float, str, float, int]:
     """(half of beta'(K - K^)beta or a bound of it, method, confidence, rows looked at).
@@ -58,54 +111,48 @@ def half_energy(
     Parameters
     ----------
     basis : Basis
-    points : prepared rows in double precision
-        The rows of the problem.
+    support : SupportRows
+        The rows with coefficients.
     beta : ndarray (n,) or (n, k)
+        These, none of which is zero.
+    w : ndarray (m,) or (m, k)
+        sum_i beta_i phi(x_i), in double precision.
     entries : int
         Kernel values that may be computed for it.
     rng : Generator
     """
-    beta = beta.reshape(len(beta), -1)
-    support = np.flatnonzero(beta.any(axis=1))
     if len(support) == 0:
         return 0.0, "exact", 1.0, 0
-    points, beta = points.take(support), beta[support]
-    w = basis.weights(points, beta, stop)
+    beta, w = beta.reshape(len(beta), -1), w.reshape(len(w), -1)
     count = max(FEWEST, int(entries / len(support)))
     if WORTH_ALL * entries >= len(support) ** 2 / 2 or count >= len(support):
-        image = symmetric_product(basis.kernel, points, np.ascontiguousarray(beta), n_jobs, stop)
-        energy = float(np.sum(beta * image) - np.sum(w * w))
+        energy = float(np.sum(beta * support.image(beta, stop)) - np.sum(w * w))
         return 0.5 * max(0.0, energy), "exact", 1.0, len(support)
-    lengths = np.sqrt(np.einsum("ij,ij->i", beta, beta) * _left(basis, points, stop))
+    some = basis.first(max(1, basis.size // SOME))
+    lengths = np.sqrt(np.einsum("ij,ij->i", beta, beta) * support.left(some, stop))
     total = float(lengths.sum())
     drawn = rng.choice(len(support), size=count, p=lengths / total)
-    left = _residuals(basis, points, beta, w, drawn, n_jobs, stop)
+    left = _residuals(basis, support, beta, w, drawn, stop)
     samples = total * np.einsum("ij,ij->i", beta[drawn], left) / lengths[drawn]
     return 0.5 * upper_bound(samples, total), "sampled", CONFIDENCE, count
 
 
-def _left(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
-    """What some of the landmarks leave of k(x, x): no less than what all of them do."""
+def left_of_rows(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
+    """What landmarks leave of k(x, x), for prepared rows: some of all landmarks leave no less than all do."""
     diagonal = np.maximum(basis.kernel.diag_of(points), 0.0)
-    some = basis.first(max(1, basis.size // SOME)).coordinates(points, stop)
+    some = basis.coordinates(points, stop)
     return np.maximum(diagonal - np.einsum("ij,ij->i", some, some), ROUNDING * diagonal)
 
 
 def _residuals(
-    basis: "Basis",
-    points: Prepared,
-    beta: FloatArray,
-    w: FloatArray,
-    drawn: IndexArray,
-    n_jobs: int | None,
-    stop: Stop | None,
+    basis: "Basis", support: SupportRows, beta: FloatArray, w: FloatArray, drawn: IndexArray, stop: Stop | None
 ) -> FloatArray:
     """((K - K^) beta)_i for the rows drawn, each computed once."""
     rows, places = np.unique(drawn, return_inverse=True)
-    some = points.take(rows)
-    exact = tiles.product(basis.kernel, some, points, beta, n_jobs, stop)
-    spanned = tiles.product(basis.kernel, some, basis.landmarks(np.float64), basis.coefficients(w), n_jobs, stop)
-    return (exact - spanned)[places]
+    some = support.take(rows)
+    marks = basis.landmarks(np.float64)
+    spanned = tiles.product(basis.kernel, some, marks, basis.coefficients(w), basis.n_jobs, stop)
+    return (support.product(some, beta, stop) - spanned)[places]
 
 
 def upper_bound(samples: FloatArray, total: float, confidence: float = CONFIDENCE) -> float:

@@ -1,13 +1,13 @@
 """Kernel values between rows and landmarks as blocks of features: kept where they have room, else computed again."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer._jit.scratch import scratch
-from mercer._types import Array
+from mercer._types import Array, FloatArray
 from mercer.kernels._types import Stop
 from mercer.kernels.evaluation import tiles
 from mercer.solvers.blocks.source import LocalBlocks
@@ -19,16 +19,74 @@ if TYPE_CHECKING:
 BLOCKS, SHORTEST, LONGEST = 8, 2048, 16384
 
 
+class RowBlocks(Protocol):
+    """Rows in the form in which a kernel takes them, in blocks: of memory, or read from elsewhere."""
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        """The rows of each block."""
+        ...
+
+    def ready(self, dtype: DTypeLike) -> None:
+        """Called before a pass, by one thread."""
+        ...
+
+    def rows(self, place: int, dtype: DTypeLike) -> Any:
+        """The rows of a block; valid until the thread asks for the next."""
+        ...
+
+    def done(self, place: int) -> None:
+        """Called when a block has been gone through, in the order of the blocks."""
+        ...
+
+    def reader(self) -> Callable[[int, DTypeLike], Any]:
+        """What gives the rows of a block elsewhere: it is sent there."""
+        ...
+
+
+class RowsInMemory:
+    """Rows that are prepared as a whole, once for each precision.
+
+    Parameters
+    ----------
+    prepare : callable
+        ``prepare(dtype)`` gives all rows in the kernel's prepared form.
+    n : int
+        How many there are.
+    """
+
+    def __init__(self, prepare: Callable[[DTypeLike], Any], n: int) -> None:
+        self._prepare = prepare
+        self._prepared: dict[Any, Any] = {}
+        self._spans = tiles.spans(n, min(LONGEST, max(SHORTEST, -(-n // BLOCKS))))
+        self.sizes = [end - begin for begin, end in self._spans]
+
+    def ready(self, dtype: DTypeLike) -> None:
+        dtype = np.dtype(dtype)
+        if dtype not in self._prepared:
+            self._prepared[dtype] = self._prepare(dtype)
+
+    def rows(self, place: int, dtype: DTypeLike) -> Any:
+        self.ready(dtype)
+        return self._prepared[np.dtype(dtype)].slice(*self._spans[place])
+
+    def done(self, place: int) -> None:
+        pass
+
+    def reader(self) -> Callable[[int, DTypeLike], Any]:
+        return self.rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_prepared": {}}
+
+
 class KernelBlocks(LocalBlocks):
     """k(x, z) for all rows x and landmarks z.
 
     Parameters
     ----------
     basis : Basis
-    prepare : callable
-        ``prepare(dtype)`` gives the rows in the kernel's prepared form.
-    n : int
-        How many rows there are.
+    rows : RowBlocks
     memory : int
         Bytes that values in single precision, or in double where that is asked for, may take.
     n_jobs : int or None
@@ -36,36 +94,33 @@ class KernelBlocks(LocalBlocks):
     """
 
     def __init__(
-        self,
-        basis: "Basis",
-        prepare: Callable[[DTypeLike], Any],
-        n: int,
-        memory: int,
-        n_jobs: int | None = None,
-        stop: Stop | None = None,
+        self, basis: "Basis", rows: RowBlocks, memory: int, n_jobs: int | None = None, stop: Stop | None = None
     ) -> None:
-        length = min(LONGEST, max(SHORTEST, -(-n // BLOCKS)))
-        self._spans = tiles.spans(n, length)
-        super().__init__(self._read, [end - begin for begin, end in self._spans], basis.size, n_jobs, stop)
-        self.basis, self._prepare, self._memory = basis, prepare, memory
-        self._rows: dict[Any, Any] = {}
+        super().__init__(self._read, rows.sizes, basis.size, n_jobs, stop)
+        self.basis, self.rows, self._memory = basis, rows, memory
         self._kept: dict[Any, tuple[Array | None, Array]] = {}
-
-    def rows(self, dtype: DTypeLike) -> Any:
-        """The rows in the kernel's own form; made once for each precision."""
-        if dtype not in self._rows:
-            self._rows[dtype] = self._prepare(dtype)
-        return self._rows[dtype]
+        self._spans = self.spans()
 
     def map(
         self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
     ) -> Iterator[Any]:
         # Made here, by one thread.
         dtype = np.dtype(dtype)
-        self.rows(dtype)
+        self.rows.ready(dtype)
         self.basis.landmarks(dtype)
         self._reserve(dtype)
-        return super().map(work, shared, own, dtype)
+        for place, answer in enumerate(super().map(work, shared, own, dtype)):
+            self.rows.done(place)
+            yield answer
+
+    def values(self, V: FloatArray) -> FloatArray:
+        """The functions with coefficients V (m, k) at all rows, in double precision."""
+        return np.concatenate(list(self.map(_times, (V,), [()] * len(self.sizes), np.float64)))
+
+    def combination(self, beta: FloatArray) -> FloatArray:
+        """sum_i beta_i k(z, x_i) for coefficients (n,) or (n, k), in double precision."""
+        own = [(beta[span],) for span in self._spans]
+        return self.total(_combined, (), own, np.float64)[0]
 
     def _reserve(self, dtype: np.dtype[Any]) -> None:
         """Room for all values of the precision that is asked for first, where there is any.
@@ -78,43 +133,48 @@ class KernelBlocks(LocalBlocks):
         has_room = size <= self._memory and not self._kept
         self._memory -= size if has_room else 0
         values = np.empty((self.n, self.basis.size), dtype) if has_room else None
-        self._kept[dtype] = values, np.zeros(len(self._spans), dtype=bool)
+        self._kept[dtype] = values, np.zeros(len(self.sizes), dtype=bool)
 
     def _read(self, place: int, dtype: DTypeLike) -> Array:
         dtype = np.dtype(dtype)
-        (begin, end), (values, is_there) = self._spans[place], self._kept[dtype]
+        span, (values, is_there) = self._spans[place], self._kept[dtype]
         if values is not None and is_there[place]:
-            return values[begin:end]
+            return values[span]
         # A block is done with before its thread reads the next.
-        out = values[begin:end] if values is not None else scratch("values", (end - begin, self.basis.size), dtype)
-        _fill(self.basis, self.rows(dtype), (begin, end), out, self.stop)
+        out = values[span] if values is not None else scratch("values", (self.sizes[place], self.basis.size), dtype)
+        _fill(self.basis, self.rows.rows(place, dtype), out, self.stop)
         is_there[place] = values is not None
         return out
 
     def reader(self) -> Callable[[int, DTypeLike], Array]:
-        return _Reader(self.basis, self._prepare, self._spans)
+        return _Reader(self.basis, self.rows.reader())
 
 
 class _Reader:
-    """Kernel values of a block, computed elsewhere: the rows go there, and are made ready once."""
+    """Kernel values of a block, computed elsewhere."""
 
-    def __init__(self, basis: "Basis", prepare: Callable[[DTypeLike], Any], spans: Sequence[tuple[int, int]]) -> None:
-        self.basis, self.prepare, self.spans = basis, prepare, spans
-        self._rows: dict[Any, Any] = {}
+    def __init__(self, basis: "Basis", rows: Callable[[int, DTypeLike], Any]) -> None:
+        self.basis, self.rows = basis, rows
 
     def __call__(self, place: int, dtype: DTypeLike) -> Array:
-        dtype, (begin, end) = np.dtype(dtype), self.spans[place]
-        if dtype not in self._rows:
-            self._rows[dtype] = self.prepare(dtype)
-        return _fill(self.basis, self._rows[dtype], (begin, end), np.empty((end - begin, self.basis.size), dtype))
+        rows = self.rows(place, np.dtype(dtype))
+        return _fill(self.basis, rows, np.empty((len(rows), self.basis.size), dtype))
 
 
-def _fill(basis: "Basis", rows: Any, span: tuple[int, int], out: Array, stop: Stop | None = None) -> Array:
-    """k(x, z) of some rows and all landmarks, into `out`."""
-    (begin, end), marks, length = span, basis.landmarks(out.dtype), tiles.longest(rows)
-    for top, bottom in tiles.spans(end - begin, length):
-        part = rows.slice(begin + top, begin + bottom)
+def _fill(basis: "Basis", rows: Any, out: Array, stop: Stop | None = None) -> Array:
+    """k(x, z) of prepared rows and all landmarks, into `out`."""
+    marks, length = basis.landmarks(out.dtype), tiles.longest(rows)
+    for top, bottom in tiles.spans(len(rows), length):
+        part = rows.slice(top, bottom)
         for left, right in tiles.spans(len(marks), length):
             tiles.unless(stop)
             basis.kernel.tile(part, marks.slice(left, right), out, top, left)
     return out
+
+
+def _times(features: Array, V: FloatArray) -> FloatArray:
+    return features @ V
+
+
+def _combined(features: Array, beta: FloatArray) -> tuple[FloatArray, None]:
+    return features.T @ beta, None

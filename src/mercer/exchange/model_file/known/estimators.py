@@ -15,13 +15,14 @@ _MACHINE = (
     *_INPUT, "_items", "support_", "n_support_", "intercept_", "expansion_", "_sparse", "support_vectors_",
     "dual_coef_", "shape_fit_", "n_iter_", "status_", "fit_status_", "_traces", "_last_betas", "_evidence",
     "compression_", "kernel_", "kernel_reason_", "_distances", "approximation_",
+    "n_passes_", "rows_read_",
 )  # fmt: skip
 _CLASSIFIER = (*_MACHINE, "classes_", "class_weight_")
 _LINEAR = (*_INPUT, "coef_", "intercept_", "status_", "n_iter_", "certificate_", "trace_", "_last")
 _PASSES = ("n_passes_", "rows_read_")
 _METHOD = (
     *_INPUT, "expansion_", "status_", "n_iter_", "trace_", "_evidence", "X_fit_", "dual_coef_", "compression_",
-    "distance_", "approximation_",
+    "distance_", "approximation_", "n_passes_", "rows_read_",
 )  # fmt: skip
 _REGRESSION = (*_METHOD, "_is_flat", "_conformity")
 _SPECTRAL = (*_METHOD, "solver_", "_missing", "_n_features_out", "rank_", "gamma_")

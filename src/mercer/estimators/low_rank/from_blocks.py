@@ -1,0 +1,47 @@
+"""Kernel machines that learn from `Blocks`: what they may ask for, and the targets that blocks have."""
+
+from typing import TYPE_CHECKING, Any
+
+from mercer._errors import ParameterError
+from mercer._types import Array, FloatArray
+from mercer.estimators.fitting.auto_strength import is_auto
+from mercer.estimators.out_of_core.given import require_alone
+from mercer.estimators.out_of_core.targets import labels_of, note_columns, targets_of
+
+if TYPE_CHECKING:
+    from mercer.io.blocks.blocks import Blocks
+    from mercer.solvers.limits import Limits
+
+
+def labels_to_learn(
+    model: Any, blocks: "Blocks", y: Any, sample_weight: Any, limits: "Limits"
+) -> tuple[Array, FloatArray | None]:
+    """(labels of all rows, weights or None); columns are noted on the model."""
+    _require_by_blocks(model, blocks, y, sample_weight)
+    classes, codes, weights = labels_of(blocks, model.n_jobs, limits.stop)
+    return classes[codes], weights
+
+
+def targets_to_learn(
+    model: Any, blocks: "Blocks", y: Any, sample_weight: Any, limits: "Limits"
+) -> tuple[FloatArray, FloatArray | None]:
+    """(targets of all rows as numbers, weights or None); columns are noted on the model."""
+    _require_by_blocks(model, blocks, y, sample_weight)
+    return targets_of(blocks, model.n_jobs, limits.stop)
+
+
+def _require_by_blocks(model: Any, blocks: "Blocks", y: Any, sample_weight: Any) -> None:
+    require_alone(y, sample_weight)
+    name = type(model).__name__
+    if model.approximation is None:
+        raise ParameterError(
+            f"{name} looks at every two rows, and Blocks may be larger than memory; with approximation=LowRank(...) "
+            "SVC, SVR, KernelRidge and KernelLogisticRegression learn from them, and so do LinearSVC and LinearSVR"
+        )
+    for parameter in ("kernel", "C"):
+        if is_auto(getattr(model, parameter, None)):
+            raise ParameterError(
+                f"{parameter}='auto' looks at rows in memory, and X is Blocks; fit a sample of them with it, and give "
+                f"what it has chosen ({parameter}_)"
+            )
+    note_columns(model, blocks)

@@ -1,0 +1,135 @@
+"""What a fitted machine says of `Blocks`: an answer for each block, and scores of all of them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._errors import DataError
+from mercer._types import Array
+from mercer.estimators.out_of_core.given import are_blocks, require_alone
+
+if TYPE_CHECKING:
+    from mercer.io.blocks.blocks import Blocks
+
+
+class PredictsBlocks:
+    """What a machine says of `Blocks`: an answer for each block, one after the other."""
+
+    if TYPE_CHECKING:
+        # What the estimator has beside this.
+        n_features_in_: int
+
+        def predict(self, X: Any) -> Array: ...
+
+    def predict_blocks(self, blocks: "Blocks") -> Iterator[Array]:
+        """The predictions of each block, as it is read: memory is bounded by a block.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            With the columns of the fit.
+
+        Yields
+        ------
+        ndarray of shape (rows of the block,)
+        """
+        return (self.predict(rows) for rows in rows_of(self, blocks))
+
+
+class ClassifiesBlocks(PredictsBlocks):
+    """The same of a classifier, with the share of rows that it has right; stands before `ClassifierMixin`."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : as `predict` takes it, or Blocks
+        y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if not are_blocks(X):
+            return float(cast(Any, super()).score(X, y, sample_weight))
+        require_alone(y, sample_weight)
+        right, total = _right_and_total(self, X)
+        return right / total
+
+
+class RegressesBlocks(PredictsBlocks):
+    """The same of a regression, with its R^2; stands before `RegressorMixin`."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R^2 of the predictions.
+
+        Parameters
+        ----------
+        X : as `predict` takes it, or Blocks
+        y : array-like of shape (n,)
+            Left out for `Blocks`, which have their own.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if not are_blocks(X):
+            return float(cast(Any, super()).score(X, y, sample_weight))
+        require_alone(y, sample_weight)
+        return _determination(self, X)
+
+
+def rows_of(model: Any, blocks: "Blocks") -> Iterator[Any]:
+    """The rows of each block, as the model takes them."""
+    # Nobody pays for the import of tables who has no blocks.
+    from mercer.kernels.table.column_frame import ColumnFrame
+
+    check_is_fitted(model)
+    names = getattr(model, "feature_names_in_", None)
+    chosen = blocks.with_columns(list(names)) if names is not None and blocks.is_table else blocks
+    if chosen.n_columns != model.n_features_in_:
+        raise DataError(
+            f"the blocks have {chosen.n_columns} features, but {type(model).__name__} is expecting "
+            f"{model.n_features_in_} features as input"
+        )
+    for i in range(len(chosen)):
+        rows = chosen.matrix(i)
+        # By name, where the fit knew names.
+        yield rows if names is None else ColumnFrame({str(name): rows[:, k] for k, name in enumerate(names)})
+
+
+def _right_and_total(model: Any, blocks: "Blocks") -> tuple[float, float]:
+    """(weight of the rows whose label is predicted, weight of all)."""
+    right = total = 0.0
+    for (y, weights), predicted in zip(_targets(blocks), model.predict_blocks(blocks), strict=True):
+        truth = y.astype(str) if model.classes_.dtype.kind in "UO" and y.dtype.kind != "U" else y
+        is_right = (predicted == truth).astype(np.float64)
+        right += float(is_right.sum() if weights is None else is_right @ weights)
+        total += float(len(y) if weights is None else weights.sum())
+    return right, total
+
+
+def _determination(model: Any, blocks: "Blocks") -> float:
+    """R^2: 1 less the share of the targets' variance that the predictions leave."""
+    from mercer.estimators.out_of_core.column_summary import ColumnSummary
+
+    errors, spread = 0.0, ColumnSummary()
+    for (y, weights), predicted in zip(_targets(blocks), model.predict_blocks(blocks), strict=True):
+        each = np.ones(len(y)) if weights is None else weights
+        errors += float(each @ (predicted - y) ** 2)
+        total = float(each.sum())
+        mean = float(each @ y) / max(total, 1e-300)
+        spread.add(ColumnSummary({}, total, 0, mean, float(each @ (y - mean) ** 2)))
+    return 1.0 - errors / spread.squares if spread.squares > 0 else float(errors == 0.0)
+
+
+def _targets(blocks: "Blocks") -> Iterator[tuple[Any, Any]]:
+    if not blocks.has_targets:
+        raise DataError("the blocks have no target to compare with; name it: Blocks(..., target=...)")
+    return (blocks.targets(i) for i in range(len(blocks)))
