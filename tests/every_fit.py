@@ -75,6 +75,9 @@ def certificates_of(model):
             found = unnoticed.certificate_
     except (AttributeError, mercer.DataError):
         return []
+    assert getattr(unnoticed, "status_", None) == getattr(model, "status_", None), (
+        "to read a certificate changed status_"
+    )
     return found if isinstance(found, list) else [found]
 
 

@@ -35,6 +35,9 @@ class Ends(Protocol):
     def stop(self) -> bool:
         """Whether to stop now."""
 
+    def reached(self) -> Any:
+        """The status that ends the work now, or None."""
+
     def raising_at_once(self) -> AbstractContextManager[None]:
         """In the body, Ctrl-C is raised where it is met."""
 

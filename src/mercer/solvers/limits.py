@@ -294,3 +294,9 @@ class holding_interrupts:  # noqa: N801 - read as a verb
             signal.signal(signal.SIGINT, self._before)
         if kind is None and self._is_pressed:
             raise KeyboardInterrupt
+
+
+def limits_in_force() -> Limits:
+    """The limits of the fit that this thread works for; none beside a fit."""
+    limits = ends_in_force()
+    return Limits() if limits is None else cast(Limits, limits)

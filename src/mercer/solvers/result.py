@@ -41,7 +41,7 @@ _MEANINGS = {
     "OPTIMAL": "solved to the tolerance",
     "OPTIMAL_INACCURATE": "as accurate as double precision allows, but not to the tolerance asked for",
     "ITERATION_LIMIT": "stopped at max_iter before the tolerance was met",
-    "TIME_LIMIT": "stopped at time_limit before the tolerance was met",
+    "TIME_LIMIT": "stopped at time_limit before the tolerance was met, or shown to be met",
     "MEMORY_LIMIT": "stopped because memory_limit leaves no room for a working set",
     "STALLED": "stopped because no step improved the solution any more",
     "NOT_CONVEX": "the kernel is not positive semidefinite here: a stationary point, perhaps not the optimum",
@@ -77,7 +77,8 @@ class Solution:
 
     `gradient` is p - Q beta for every point if `is_gradient_complete`; a solver that was
     stopped may leave it stale away from its last working set. `bias` is two numbers where two
-    sums are fixed.
+    sums are fixed. `rounding` is what entries in single precision may add to the violation that the trace ends with:
+    infinite where nobody has compared them with double precision.
     """
 
     beta: np.ndarray
@@ -87,6 +88,7 @@ class Solution:
     iterations: int
     is_gradient_complete: bool = True
     trace: list[TracePoint] = field(default_factory=list)
+    rounding: float = np.inf
 
     @classmethod
     def empty(cls, n: int, status: Status) -> Self:

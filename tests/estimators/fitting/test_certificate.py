@@ -9,9 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer import Status
+from mercer._jit.threads import Stopped
+from mercer.estimators.fitting import certifiers
 from mercer.problems.svm.hard_margin import HardMargin
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.problems.version_space.perceptron import PerceptronProgram
+from mercer.solvers.dual_qp.state import DualState
+from mercer.solvers.limits import limits_in_force
+from mercer.solvers.linalg import shifted_system
 
 X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
 y = np.array([0, 0, 1, 1])
@@ -87,3 +92,67 @@ def test_a_start_far_out_leaves_no_error_behind():
     model = mercer.SVC(C=1e8, gamma=0.3, kernel="laplacian", solver="sgd").fit(rows, labels, weights)
     assert model.status_ == Status.OPTIMAL
     assert model.certificate_.kkt_violation <= 1e-9
+
+
+def mid_size():
+    """So many rows that their kernel is computed in single precision, and so few that nothing is sampled."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(600, 4))
+    return rows, (rows[:, 0] + rng.normal(size=600) > 0).astype(int)
+
+
+def test_single_precision_that_was_compared_with_double_leaves_no_doubt(monkeypatch):
+    monkeypatch.setattr(DualState, "rounding_error", lambda *_: 0.0)
+    model = mercer.SVC().fit(*mid_size())
+    assert model.status_ == Status.OPTIMAL
+    assert model._evidence._found is None  # until it is read
+
+
+def test_errors_of_single_precision_that_leave_little_room_have_a_fit_certified(monkeypatch):
+    # No more than half of the room that the solver leaves below `tol`, as it asks for itself, and more than a quarter.
+    spaces = []
+
+    def seen(state, *_):
+        spaces.append(0.001 - state.problem.distance(*state.extremes()))
+        return 0.45 * spaces[-1]
+
+    monkeypatch.setattr(DualState, "rounding_error", seen)
+    model = mercer.SVC(tol=1e-3).fit(*mid_size())
+    assert len(spaces) > 0
+    assert model.status_ == Status.OPTIMAL
+    assert model._evidence._found is not None
+
+
+def test_a_kernel_method_is_certified_in_its_fit_unless_the_solver_has_seen_that_it_is_solved(monkeypatch):
+    monkeypatch.setattr(certifiers, "QUICK_ROWS", 100)
+    rows, labels = mid_size()
+    sure = mercer.KernelRidge(kernel="rbf", alpha=1.0, tol=1e-6).fit(rows, labels)
+    assert sure.status_ == Status.OPTIMAL
+    assert sure._evidence._found is None
+    assert sure.certificate_.residual <= 1e-6
+    monkeypatch.setattr(shifted_system.RegularisedSolution, "known_residual", np.inf)
+    assert mercer.KernelRidge(kernel="rbf", alpha=1.0, tol=1e-6).fit(rows, labels)._evidence._found is not None
+
+
+def test_a_time_limit_that_comes_before_the_certificate_ends_the_fit(monkeypatch):
+    rows, labels = mid_size()
+
+    def late(self, *_):
+        limits_in_force().deadline = 0.0
+        raise Stopped
+
+    monkeypatch.setattr(mercer.KernelRidge, "_operator", _once_then(mercer.KernelRidge._operator, late))
+    with pytest.warns(ConvergenceWarning, match="TIME_LIMIT"):
+        model = mercer.KernelRidge(kernel="rbf", time_limit=100.0).fit(rows, labels)
+    assert model.status_ == Status.TIME_LIMIT
+
+
+def _once_then(first, then):
+    """A method that is another one from its second call on."""
+    calls = []
+
+    def method(*args):
+        calls.append(args)
+        return first(*args) if len(calls) == 1 else then(*args)
+
+    return method

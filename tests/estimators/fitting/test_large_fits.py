@@ -14,23 +14,21 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer import SVC, SVDD, SVR, CancelledError, DataError, NuSVC, NuSVR, OneClassSVM, Status
-from mercer.estimators.fitting import certificate, certifiers
+from mercer.estimators.fitting import certifiers
 from mercer.estimators.fitting.plan import prepare_fit
 from mercer.problems import taken_over
 from mercer.problems.certificate import EVERYTHING
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.report.model_words import certificate_totals
 from mercer.solvers.dual_qp.state import DualState
-from mercer.solvers.limits import Limits
 
 N = 3000
 
 
 @pytest.fixture(autouse=True)
 def _large(monkeypatch):
-    """Fits of these tests count as large, and take no time to speak of."""
+    """Fits of these tests count as large."""
     monkeypatch.setattr(certifiers, "SMALL_WORK", 1e5)
-    monkeypatch.setattr(certificate, "SHARE_OF_FIT", np.inf)
 
 
 @pytest.fixture(scope="module")
@@ -217,13 +215,19 @@ def test_optimal_is_taken_back_before_fit_returns(rows, monkeypatch):
     assert model.certificate_.is_full
 
 
-def test_it_obeys_the_limits_of_the_fit(rows, monkeypatch):
-    """What is over when the solver has ended leaves the certificate for later, and nothing is lost."""
-    monkeypatch.setattr(Limits, "is_over", lambda _: True)
+def test_full_that_finds_more_than_fit_did_says_so_and_changes_no_status(rows, monkeypatch):
     model = _fit(SVC(C=5.0), rows)
-    assert model.status_ is Status.OPTIMAL
-    assert model._evidence._found is None
-    assert not model.certificate_.is_full
+    truth = certifiers.DualCertifier._certificate
+
+    def shifted(self, problem, task, beta, intercept):
+        return replace(truth(self, problem, task, beta, intercept), kkt_violation=0.1)
+
+    monkeypatch.setattr(certifiers.DualCertifier, "_certificate", shifted)
+    for read in (lambda: model.certificate(full=True), lambda: model.certificate_):
+        with pytest.warns(ConvergenceWarning, match="the tolerance was not reached. The certificate is right"):
+            assert read().kkt_violation == 0.1
+    assert model.status_ is Status.OPTIMAL  # what `fit` has said
+    assert model.fit_status_ == 0
 
 
 def test_a_time_limit_ends_it(rows, monkeypatch):
@@ -239,30 +243,26 @@ def test_a_time_limit_ends_it(rows, monkeypatch):
     SVC(C=5.0).fit(*rows[:2])  # whatever there is to compile
     with monkeypatch.context() as patch:
         patch.setattr(certifiers.ProblemCertifier, "_product", endless)
-        model = SVC(C=5.0, time_limit=8.0).fit(*rows[:2])
+        with pytest.warns(ConvergenceWarning, match="before the tolerance was met, or shown to be met"):
+            model = SVC(C=5.0, time_limit=8.0).fit(*rows[:2])
     assert told
-    assert model.status_ is Status.OPTIMAL
+    assert model.status_ is Status.TIME_LIMIT  # nobody has had the time to show that it is OPTIMAL
     assert model._evidence._found is None
-    assert not model.certificate_.is_full
+    assert model.certificate_.is_optimal(model.tol)
+    assert model.status_ is Status.TIME_LIMIT
 
 
-def test_a_model_whose_solution_was_found_elsewhere_is_certified_when_it_is_read(rows):
-    """It has no gradient to take over, and there are no limits in which everything could be recomputed."""
+def test_a_model_whose_solution_was_found_elsewhere_is_certified_at_once(rows):
+    """It has no gradient to take over, so everything is recomputed."""
     X, y, _ = rows
     solved = SVC(C=5.0).fit(X, y)
     beta = np.zeros(N)
     beta[solved.support_] = solved.dual_coef_[0]
     model = prepare_fit(SVC(C=5.0), X, y).adopt([beta], [solved.intercept_[0]])
-    assert model._evidence._found is None
-    assert model.certificate_.is_full
+    assert model._evidence._found[0].is_full
     assert model.status_ is Status.OPTIMAL
-
-
-def test_it_takes_a_small_share_of_the_fit(rows, monkeypatch):
-    monkeypatch.setattr(certificate, "SHARE_OF_FIT", 0.0)
-    model = _fit(SVC(C=5.0), rows)
-    assert model._evidence._found is None
-    assert not model.certificate_.is_full
+    wrong = prepare_fit(SVC(C=5.0), X, y).adopt([0.9 * beta], [solved.intercept_[0]])
+    assert wrong.status_ is Status.OPTIMAL_INACCURATE
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def test_listing_what_there_is_computes_nothing(monkeypatch):
     def refuse(self, *_):
         raise AssertionError("computed for nobody")
 
-    monkeypatch.setattr(CertifiedLazily, "_believed", refuse)
+    monkeypatch.setattr(CertifiedLazily, "_told", refuse)
     assert "certificate_" in dir(model)
     assert "certificate_" not in dir(SVC())
     assert "predict_proba" not in dir(model)

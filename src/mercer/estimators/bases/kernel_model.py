@@ -197,15 +197,15 @@ class KernelModel(CertifiedLazily, HoldsKernels):
     def _keep_evidence(self, data: TrainingData, setup: Any, solved: Any) -> None:
         if isinstance(solved, Restricted):
             self._evidence = Evidence.settled(solved.certificates)
-            self._heed(solved.certificates, warns=False)
+            self._heed(solved.certificates)
             return
         certifier = self._kind_of_certifier(setup, solved)(data, setup, solved, self.n_jobs, self.tol or 0.0)
         self._evidence = Evidence(data, certifier)
         if self._items is not None:
             # A function's matrix is not kept until somebody asks.
-            self._heed(self._evidence.certificates(full=True), warns=False)
+            self._heed(self._evidence.certificates(full=True))
         else:
-            self._certify_within_fit()
+            self._decide_status()
 
     def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
         """Who computes the certificates of such problems."""

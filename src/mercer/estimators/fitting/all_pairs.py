@@ -101,6 +101,7 @@ class PairsSolved:
         self._report[:, report_of.ENDING] = NOT_BEGUN
         self._setup, self._limits, self._matrix = setup, limits, None
         self._seconds, self._alone = 0.0, np.arange(len(self._pairs))
+        self._rounding = np.zeros(len(self._pairs))
 
     def solve(
         self,
@@ -277,6 +278,7 @@ class PairsSolved:
         sample = np.union1d(sample, matrix.longest(np.arange(matrix.n), SAMPLE // 4))
         rounding = matrix.rows_in_double(sample) - matrix.values[sample, : matrix.n]
         errors = np.abs(self._values(rounding, 0.0)).max(axis=0)
+        self._rounding = policy.ROWS_NOT_COMPARED * errors
         report = self._report
         is_solved = report[:, report_of.ENDING] == Status.OPTIMAL
         report[is_solved & (2.0 * errors > tol - report[:, report_of.VIOLATION]), report_of.ENDING] = LEFT
@@ -292,6 +294,7 @@ class PairsSolved:
             self._table[i, slice(*second)] = solution.beta[own:]
             last = solution.trace[-1]
             self._report[k] = solution.iterations, solution.status, last.violation, solution.bias, last.dual
+            self._rounding[k] = solution.rounding
 
     def _spans(self, k: int) -> list[tuple[int, int]]:
         """Where the two classes of a pair stand among the sorted points."""
@@ -304,6 +307,10 @@ class PairsSolved:
             first, second = self._spans(k)
             found.append(np.concatenate([self._table[j - 1, slice(*first)], self._table[i, slice(*second)]]))
         return found
+
+    def violations(self) -> list[float]:
+        """The largest violation that each pair may have, by what its solver knows."""
+        return (self._report[:, report_of.VIOLATION] + self._rounding).tolist()
 
     def traces(self) -> list[Any]:
         """The one round of each pair."""

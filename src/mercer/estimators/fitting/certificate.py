@@ -1,12 +1,12 @@
 """Certificates of a fitted model: when they are computed, what they decide, and when the data behind them go."""
 
-import time
+import warnings
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer._errors import CancelledError, DataError, TimeLimitError
 from mercer._jit.marks import mark
@@ -14,7 +14,6 @@ from mercer._jit.threads import Stopped
 from mercer._jit.waiting import ends_in_force
 from mercer._types import Rows
 from mercer.estimators.fitting.inputs import require_fitted
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
@@ -31,9 +30,10 @@ UNREAD = (
     "where that was large and ended early, or after the training data had been changed; fit again, and read "
     "certificate_ before it is copied"
 )
-# A certificate that is computed by `fit` takes at most this share of the time that the fit has taken; of a small fit,
-# these seconds.
-SHARE_OF_FIT, LEAST_SECONDS = 0.2, 0.25
+DENIED = (
+    "status_ is OPTIMAL by what fit has looked at, and the certificate, with more recomputed, shows that the tolerance "
+    "was not reached. The certificate is right: fit again with a smaller tol, and please report the data"
+)
 
 
 def fingerprint(X: Rows) -> Any:
@@ -86,8 +86,8 @@ class Evidence(KeptData):
 
     A certificate needs every kernel value between a training point and a support vector in double precision, about as
     much work as the fit, so it waits until it is read, unless it could deny what the solver says: then `fit` computes
-    it. Where that is long, what the solver has is checked and taken
-    over instead: so little work that `fit` does it. The data are then kept for who wants everything recomputed.
+    it. Where that is long, what the solver has is checked and taken over instead: so little work that `fit` does it.
+    The data are then kept for who wants everything recomputed.
     """
 
     if TYPE_CHECKING:
@@ -170,6 +170,7 @@ class Certified:
 
     A solver says OPTIMAL when its own numbers do, which it computes as it goes. Certificates are computed from data and
     coefficients: by `fit` where they could deny what the solver said, which is heeded, else when they are first read.
+    `fit` alone sets the status. What is read later changes nothing, and says so if it should deny OPTIMAL.
     """
 
     if TYPE_CHECKING:
@@ -181,14 +182,18 @@ class Certified:
         """Whether a certificate shows what was asked for."""
         return certificate.is_optimal(self.tol, getattr(self, "gap_tol", None))
 
-    def _heed(self, certificates: Iterable[Any], warns: bool = True) -> None:
-        """Take OPTIMAL back where a certificate denies it; with a warning, unless `fit` is about to give one."""
-        if self.status_ == Status.OPTIMAL and not all(map(self._is_reached, certificates)):
-            self.status_ = Status.OPTIMAL_INACCURATE
-            if hasattr(self, "fit_status_"):
-                self.fit_status_ = 1
-            if warns:
-                warn_unless_optimal(self.status_)
+    def _is_denied(self, certificates: Iterable[Any]) -> bool:
+        return self.status_ == Status.OPTIMAL and not all(map(self._is_reached, certificates))
+
+    def _heed(self, certificates: Iterable[Any]) -> None:
+        """Take OPTIMAL back where a certificate denies it, before `fit` returns; `fit` warns."""
+        if self._is_denied(certificates):
+            self._end_with(Status.OPTIMAL_INACCURATE)
+
+    def _end_with(self, status: Status) -> None:
+        self.status_ = status
+        if hasattr(self, "fit_status_"):
+            self.fit_status_ = int(status != Status.OPTIMAL)
 
 
 class CertifiedLazily(Certified):
@@ -201,9 +206,7 @@ class CertifiedLazily(Certified):
     def certificate_(self) -> Any:
         """Certificates, computed by `fit` where it is large, else when first read (see `Evidence`)."""
         require_fitted(self)
-        found = self._believed()
-        self._heed(found)
-        return one_or_all(found)
+        return self._told(self._evidence.certificates())
 
     def certificate(self, full: bool = False, callback: Callable[[float], Any] | None = None) -> Any:
         """The certificate, or a list of them; on request one for which everything is recomputed.
@@ -213,6 +216,7 @@ class CertifiedLazily(Certified):
         full : bool, default=False
             Compute every kernel value between a training row and a support vector in double precision, and take nothing
             over from the solver: as much work as the fit, and outside its limits. `certificate_` is then this one.
+            `status_` stays what `fit` has said; a certificate that denies OPTIMAL comes with a `ConvergenceWarning`.
         callback : callable, optional
             ``callback(share)`` hears now and then what share is done; a true answer ends it with `CancelledError`.
             That, and Ctrl-C, leave the model as it was.
@@ -226,54 +230,43 @@ class CertifiedLazily(Certified):
             return self.certificate_  # which says why there is none
         work = _Work(callback)
         with work.limits.in_force():
-            found = work.done(lambda: self._believed(full, work.stop, work.tell))
-        self._heed(found)
+            found = work.done(lambda: self._evidence.certificates(full, work.stop, work.tell))
+        return self._told(found)
+
+    def _told(self, found: list[Any]) -> Any:
+        """The certificates for who has asked, with a warning where they are a finding of their own."""
+        if self._is_denied(found):
+            warnings.warn(DENIED, ConvergenceWarning, stacklevel=3)
         return one_or_all(found)
 
-    def _believed(
-        self,
-        full: bool = False,
-        stop: Callable[[], bool] | None = None,
-        tell: Callable[[float], None] | None = None,
-    ) -> list[Any]:
-        """The certificates; those that deny OPTIMAL with what they took over are recomputed."""
-        found = self._evidence.certificates(full, stop, tell)
-        if self._is_denied(found):
-            found = self._evidence.certificates(True, stop, tell)
-        return found
+    def _decide_status(self) -> None:
+        """Whether OPTIMAL stands: the last word of a fit, within its limits.
 
-    def _is_denied(self, found: Iterable[Any]) -> bool:
-        return self.status_ == Status.OPTIMAL and not all(map(self._is_reached, found))
-
-    def _certify_within_fit(self) -> None:
-        """What a fit says of itself before it ends, within its limits and at a small share of its time."""
-        if not self._evidence.certifier.is_large:
-            self._look_where_in_doubt()
+        It stands where the certificate says so, or where the solver's numbers and what rounding can do to them leave
+        no doubt that it will. Without the time to find out, the fit says what has ended it.
+        """
+        if self.status_ != Status.OPTIMAL:
             return
+        limits = ends_in_force()
+        stop = None if limits is None else limits.stop
         try:
-            found = self._evidence.take_over(_within_fit(SHARE_OF_FIT))
+            self._heed(self._decisive(stop))
         except Stopped:
-            return  # it is computed when it is read
-        if self._is_denied(found):
-            # Where there is no time for that, the fit says no more than what it has had time to show.
-            with suppress(Stopped):
-                found = self._evidence.certificates(True, _within_fit(np.inf))
-        self._heed(found, warns=False)
+            self._end_with((limits and limits.reached()) or Status.OPTIMAL_INACCURATE)
 
-    def _look_where_in_doubt(self) -> None:
-        """Have a small fit certified, if that could deny what the solver says."""
-        stop = _within_fit(SHARE_OF_FIT, LEAST_SECONDS)
-        if stop is None or self.status_ != Status.OPTIMAL:
-            return  # it was solved elsewhere, or says no more than it may
-        asked = getattr(self, "tol", None), getattr(self, "gap_tol", None)
-        if self._evidence.certifier.leaves_doubt(*asked):
-            with suppress(Stopped):  # it is computed when it is read
-                self._heed(self._evidence.certificates(True, stop), warns=False)
+    def _decisive(self, stop: Callable[[], bool] | None) -> list[Any]:
+        """The certificates that decide; none where nothing could deny OPTIMAL."""
+        evidence, asked = self._evidence, (getattr(self, "tol", None), getattr(self, "gap_tol", None))
+        found = evidence.take_over(stop)
+        if self._is_denied(found) or (not found and evidence.certifier.leaves_doubt(*asked)):
+            # What was taken over is counted at its worst: only everything recomputed is a reason to take OPTIMAL back.
+            found = evidence.certificates(True, stop)
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         # The training data are not part of a model: what is to be said of them is said now.
         if "_evidence" in vars(self):
-            self._heed(self._evidence.settle())
+            self._evidence.settle()
         return cast(dict[str, Any], super().__getstate__())
 
 
@@ -284,15 +277,6 @@ def known_certificates(model: Any) -> Any:
     if isinstance(evidence, Evidence) and evidence.data is not None and not evidence.settle():
         return None
     return getattr(model, "certificate_", None)
-
-
-def _within_fit(share: float, least: float = 0.0) -> Callable[[], bool] | None:
-    """Whether the limits in force are over, or so large a share of the fit's time so far and so many seconds."""
-    limits, begin = ends_in_force(), time.monotonic()
-    if limits is None:
-        return None
-    allowed = max(least, share * limits.seconds)
-    return lambda: limits.is_over() or time.monotonic() - begin > allowed
 
 
 class _Work:

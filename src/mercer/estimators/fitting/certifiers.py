@@ -28,8 +28,10 @@ BLOCK = 4096
 FEW_ROWS = 2400
 # What a kernel entry may be off by, as a share of the largest (docs/reliability.md), to be on the safe side.
 ENTRY_ERROR = 1e-12
+# How well equations hold where no tolerance is asked for (`is_optimal` of their certificates).
+EQUATIONS = 1e-8
 # Rows up to which a matrix is computed once more, for what was solved by its factors or eigenvectors.
-FACTORED_ROWS = 2000
+QUICK_ROWS = 2000
 
 
 class Computed:
@@ -37,12 +39,12 @@ class Computed:
 
     is_large = False
 
-    def __init__(self, n: int, compute: Callable[[], Any]) -> None:
-        self._n, self._compute = n, compute
+    def __init__(self, n: int, compute: Callable[[], Any], known: float = np.inf) -> None:
+        self._n, self._compute, self._known = n, compute, known
 
     def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
-        """Whether `fit` has to look: solved is what was computed, and nobody has asked how well."""
-        return self._n <= FACTORED_ROWS
+        """Whether `fit` has to look: always where that is quick, else unless the solver has seen its equations hold."""
+        return self._n <= QUICK_ROWS or not self._known <= (tol or EQUATIONS)
 
     def full(self, stop: Stop = None, tell: Tell = None) -> list[Any]:
         """A list of the one."""
@@ -171,12 +173,13 @@ class DualCertifier(ProblemCertifier):
     def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
         """Whether rounding of kernel entries could make the violation larger than `tol`.
 
-        What the solver has computed in double precision, or compared with that, is off by no more than all entries
-        together can be. Where that does not matter, nothing need be recomputed to know that it is solved.
+        What the solver has computed in double precision is off by no more than all entries together can be, and what it
+        has compared with that by little more than it has seen (`Solution.rounding`). Where that does not matter,
+        nothing need be recomputed to know that it is solved.
         """
         if tol is None or gap_tol is not None:
             return True
-        violation = max((trace[-1].violation if trace else np.inf for trace in self.solved.traces()), default=np.inf)
+        violation = max(self.solved.violations(), default=np.inf)
         reach = max((float(np.abs(beta).sum()) for beta in self.solved.betas()), default=0.0)
         return not violation + 2.0 * ENTRY_ERROR * reach * _largest_entry(self.data) <= tol
 

@@ -106,6 +106,10 @@ class Solved:
         """Signed dual coefficients of each problem."""
         return [solution.beta for solution in self.solutions]
 
+    def violations(self) -> list[float]:
+        """The largest violation that each problem may have, by what its solver knows."""
+        return [each.trace[-1].violation + each.rounding if each.trace else np.inf for each in self.solutions]
+
     def traces(self) -> list[Any]:
         """How each solver got there."""
         return [solution.trace for solution in self.solutions]

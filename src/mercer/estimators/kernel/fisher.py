@@ -26,7 +26,7 @@ from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.symmetric_operator import CentredOperator, WeightedOperator
 from mercer.problems.kernel_methods.fisher import FisherRule, class_counts, indicator_regression
 from mercer.problems.kernel_methods.spectrum import centred_expansion
-from mercer.solvers.limits import Limits
+from mercer.solvers.limits import Limits, limits_in_force
 from mercer.solvers.linalg import shifted_system
 from mercer.solvers.result import Status
 
@@ -222,8 +222,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             rule = FisherRule.of(problem, found.X, counts, priors, count)
             self._keep(data, used, problem, rule, means, found)
             compute = self._certificate_of(part, problem, problem.scale[:, None] * found.X)
-            self._evidence = Evidence(part, Computed(len(used), compute))
-            self._certify_within_fit()
+            self._evidence = Evidence(part, Computed(len(used), compute, found.known_residual))
+            self._decide_status()
         warn_unless_optimal(self.status_, self.max_iter, self._remedies)
         return self
 
@@ -285,8 +285,9 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     def _certificate_of(self, data: "TrainingData", problem: "Ridge", solution: FloatArray) -> Callable[[], Any]:
         def compute() -> Any:
-            operator = CentredOperator(self._operator(data, Limits()), shares=_shares(problem))
-            return problem.certificate(solution, operator.product(solution))
+            limits = limits_in_force()
+            operator = CentredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
+            return problem.certificate(solution, operator.product(solution, limits.stop))
 
         return compute
 

@@ -18,7 +18,7 @@ from mercer.estimators.fitting.weights import some_weights
 from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.least_squares import certificate
-from mercer.solvers.limits import Limits
+from mercer.solvers.limits import Limits, limits_in_force
 from mercer.solvers.linalg import pseudo_inverse
 from mercer.solvers.result import Status
 
@@ -198,13 +198,13 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
         compute = self._certificate_of(part, scale, wanted, coefficients[used], found)
         self._evidence = Evidence(data, Computed(len(used), compute))
-        self._certify_within_fit()
+        self._decide_status()
 
     def _certificate_of(
         self, data: "TrainingData", scale: FloatArray, targets: FloatArray, coefficients: FloatArray, found: Any
     ) -> Callable[[], Any]:
         def compute() -> Any:
-            operator = WeightedOperator(self._operator(data, Limits()), scale)
+            operator = WeightedOperator(self._operator(data, limits_in_force()), scale)
             return certificate(operator, scale, targets, coefficients, found.eigenvalues, found.cutoff)
 
         return compute

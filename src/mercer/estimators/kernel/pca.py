@@ -233,7 +233,7 @@ class KernelPCA(SpectralMethod):
         self.status_, self.n_iter_, self.trace_, self.solver_ = Status.OPTIMAL, 1, [], "low rank"
         self.distance_, self._evidence = found.distance, Evidence.settled([pairs.certificate])
         self._missing, self._n_features_out = None, kept
-        self._heed([pairs.certificate], warns=False)
+        self._heed([pairs.certificate])
 
     def _count_kept(self, rank: int, found: int) -> int:
         return rank if self.remove_zero_eig or self.n_components is None else found

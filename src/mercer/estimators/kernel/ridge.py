@@ -29,7 +29,7 @@ from mercer.estimators.low_rank.restricted import note_passes
 from mercer.estimators.out_of_core.predicting import RegressesBlocks
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.ridge import LeaveOneOut, Ridge
-from mercer.solvers.limits import Limits
+from mercer.solvers.limits import Limits, limits_in_force
 from mercer.solvers.linalg import ridge_gcv, shifted_system
 from mercer.solvers.result import Status
 
@@ -303,7 +303,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
         coefficients = np.zeros(targets.shape)
         coefficients[used] = columns * problem.scale[:, None]
         self._keep(data, coefficients, problem, solutions, is_flat)
-        self._keep_evidence(data.subset(used), problem, coefficients[used])
+        self._keep_evidence(data.subset(used), problem, coefficients[used], [found for found, _ in solutions])
         if self.leave_one_out:
             self._keep_leave_one_out(problem, coefficients[used], solutions, used)
 
@@ -319,8 +319,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
         self.n_iter_, self.status_ = max(1, found.solution.iterations), found.solution.status
         self.trace_, self._evidence = found.solution.trace, Evidence.settled([found.certificate])
         note_passes(self, data)
-        if self.status_ == Status.OPTIMAL:
-            self._heed([found.certificate], warns=False)
+        self._heed([found.certificate])
 
     def _require_room_for(self, data: "TrainingData", request: "Request") -> None:
         """Refuse eigenvalues or a factor that are asked for and have no room."""
@@ -381,13 +380,17 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
         self.expansion_ = self._expansion(data, coefficients, np.zeros(coefficients.shape[1]))
         self._is_flat = is_flat
 
-    def _keep_evidence(self, data: "TrainingData", problem: Ridge, coefficients: FloatArray) -> None:
+    def _keep_evidence(
+        self, data: "TrainingData", problem: Ridge, coefficients: FloatArray, found: Sequence[Any]
+    ) -> None:
         def compute() -> Any:
-            fitted = self._operator(data, Limits()).product(coefficients)
+            limits = limits_in_force()
+            fitted = self._operator(data, limits).product(coefficients, limits.stop)
             return problem.certificate(coefficients, fitted)
 
-        self._evidence = Evidence(data, Computed(len(coefficients), compute))
-        self._certify_within_fit()
+        known = max(each.known_residual for each in found)
+        self._evidence = Evidence(data, Computed(len(coefficients), compute, known))
+        self._decide_status()
 
     def _keep_leave_one_out(
         self, problem: Ridge, coefficients: FloatArray, solutions: Sequence[Any], used: IndexArray

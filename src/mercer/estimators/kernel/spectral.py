@@ -22,7 +22,7 @@ from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.fixed_point import FixedPointOperator
 from mercer.kernels.gram.symmetric_operator import CentredOperator, EvaluatedOperator, of_moderate_size
 from mercer.problems.kernel_methods import spectrum
-from mercer.solvers.limits import Limits
+from mercer.solvers.limits import Limits, limits_in_force
 from mercer.solvers.linalg import lanczos
 from mercer.solvers.result import Status
 
@@ -207,8 +207,11 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, found.means))
         self._n_features_out = kept
-        self._evidence = Evidence(data, Computed(len(vectors), self._certificate_of(data, values, vectors)))
-        self._certify_within_fit()
+        # Iterations estimate their residuals; ten times that is on the safe side.
+        known = 10.0 * float(pairs.residuals.max(initial=0.0)) / (float(values.max(initial=0.0)) or 1.0)
+        compute = self._certificate_of(data, values, vectors)
+        self._evidence = Evidence(data, Computed(len(vectors), compute, known))
+        self._decide_status()
 
     def _keep_rank(self, found: Components, kept: int) -> None:
         """Note how many components there are, where they are fewer than asked for."""
@@ -239,9 +242,10 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
 
     def _certificate_of(self, data: "TrainingData", values: FloatArray, vectors: FloatArray) -> Callable[[], Any]:
         def compute() -> Any:
-            operator, unit = of_moderate_size(self._operator(data, Limits()))
-            operator = CentredOperator(operator) if self._is_centred else operator
-            return spectrum.certificate(operator, values / unit, vectors)
+            limits = limits_in_force()
+            operator, unit = of_moderate_size(self._operator(data, limits))
+            operator = CentredOperator(operator, stop=limits.stop) if self._is_centred else operator
+            return spectrum.certificate(operator, values / unit, vectors, limits.stop)
 
         return compute
 

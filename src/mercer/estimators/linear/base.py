@@ -135,7 +135,7 @@ class LinearEstimator(Certified, ShowsFit):
         self.status_ = Status.worst([fit.solution.status for fit in fits])
         self.n_iter_ = max(fit.solution.iterations for fit in fits)
         found = [fit.certificate for fit in fits]
-        self._heed(found, warns=False)
+        self._heed(found)
         self.certificate_ = one_or_all(found)
         self.trace_ = one_or_all([fit.solution.trace for fit in fits])
         self._last = [fit.solution for fit in fits] if self.warm_start else None

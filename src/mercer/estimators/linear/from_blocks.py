@@ -139,7 +139,7 @@ def solve_from(
     model.n_passes_, model.rows_read_ = source.passes, source.rows_read
     certificates = [each.certificate for each in found]
     if all(each is not None for each in certificates):
-        model._heed(certificates, warns=False)
+        model._heed(certificates)
     model.certificate_ = one_or_all(certificates)
     model.trace_ = one_or_all([each.trace for each in found])
     model._last = [_kept(each) for each in found] if model.warm_start else None

@@ -24,6 +24,7 @@ import numpy as np
 from mercer._types import FloatArray
 
 if TYPE_CHECKING:
+    from mercer.kernels._types import Stop
     from mercer.kernels.gram.symmetric_operator import CentredOperator, SymmetricOperator
 
 
@@ -70,10 +71,12 @@ class EigenCertificate:
         )
 
 
-def certificate(operator: "SymmetricOperator", values: FloatArray, vectors: FloatArray) -> EigenCertificate:
+def certificate(
+    operator: "SymmetricOperator", values: FloatArray, vectors: FloatArray, stop: "Stop | None" = None
+) -> EigenCertificate:
     """Of eigenpairs of a `SymmetricOperator`."""
     largest = float(values.max(initial=0.0)) or operator.size or 1.0
-    residuals = np.linalg.norm(operator.product(vectors) - vectors * values, axis=0) / largest
+    residuals = np.linalg.norm(operator.product(vectors, stop) - vectors * values, axis=0) / largest
     grown = np.abs(vectors.T @ vectors - np.eye(vectors.shape[1]))
     total, trace = float(values.sum()), float(operator.diag.sum())
     explained = total / trace if trace > _EPS * total else 0.0

@@ -128,6 +128,8 @@ class _Rounds:
         self.trace: list[TracePoint] = []
         self.curvature = 1.0
         self.is_trusted, self.is_refined, self.refinements = is_trusted, False, 0
+        # What single precision may add to the violation of the last round.
+        self.rounding = np.inf
         self.progress = Progress()
 
     def _scale(self) -> float:
@@ -233,6 +235,7 @@ class _Rounds:
         self.iterations += working.run(self._round_tol(violation, len(chosen)), self.limits, self.iterations)
         self.curvature = min(self.curvature, working.curvature)
         self._apply(working)
+        self.rounding = np.inf if state.matrix.dtype == np.float32 else 0.0
         self._record(len(chosen))
         if working.is_stalled and state.matrix.dtype == np.float32:
             self._switch_to_double()
@@ -325,6 +328,7 @@ class _Rounds:
         error = np.inf if len(rough) == len(self.problem) else self.state.rounding_error(self._level, rough)
         holds = violation + 2.0 * error <= self.tol
         if holds and len(rough) == 0:
+            self.rounding = policy.ROWS_NOT_COMPARED * error
             return True
         if self.refinements == MOST_REFINEMENTS:
             self._switch_to_double()
@@ -344,6 +348,7 @@ class _Rounds:
 
     def _switch_to_double(self) -> None:
         self.state.switch_to_double()
+        self.rounding = np.inf  # the violation of the last round was that of single precision
         self.single_iterations = self.iterations
         self.largest = max(SMALLEST_STORE, int(self.largest / 2**0.5))
         self.progress.forgive()
@@ -359,4 +364,6 @@ class _Rounds:
         bias = self._level
         if state.is_current and self.problem.has_equality:
             bias = self.problem.bias(state.beta, state.gradient)
-        return Solution(state.beta, state.gradient, bias, status, self.iterations, state.is_current, self.trace)
+        return Solution(
+            state.beta, state.gradient, bias, status, self.iterations, state.is_current, self.trace, self.rounding
+        )

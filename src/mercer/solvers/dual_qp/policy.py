@@ -18,6 +18,9 @@ DIRECT_SIZE = 2500
 STORED_SIZE, STORED_COST = 4_000, 250
 # Below these tolerances, entries rounded to single precision are of no use.
 FINEST_SINGLE_TOL, FINEST_SINGLE_GAP = 1e-5, 1e-4
+# A violation in single precision may be off by so many times the largest error at the rows that were compared with
+# double precision: two gradients decide it, and errors of other rows are up to twice as large as those of a sample.
+ROWS_NOT_COMPARED = 4.0
 # Pairs of classes: up to so many points, to check entries in single precision takes longer than they save.
 PAIRS_IN_SINGLE_FROM = 800
 # Problems larger than this use both cores inside; smaller ones run side by side.

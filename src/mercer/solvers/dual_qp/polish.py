@@ -77,7 +77,7 @@ def _solve_at_once(
         return None
     gradient = gradient[:n]
     point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
-    return Solution(beta, gradient, bias, Status(ending), steps, trace=[point])
+    return Solution(beta, gradient, bias, Status(ending), steps, trace=[point], rounding=0.0)
 
 
 def _solve_in_steps(
@@ -115,7 +115,7 @@ def _solve_in_steps(
         beta, gradient, violation = _shared_among_equals(problem, matrix, beta, gradient, violation)
     bias = problem.bias(beta, gradient)
     point = _only_point(problem, beta, gradient, bias, violation, steps, limits)
-    return Solution(beta, gradient, bias, status, steps, trace=[point])
+    return Solution(beta, gradient, bias, status, steps, trace=[point], rounding=0.0)
 
 
 def _with_ridge(problem: DualProblem, matrix: StoredMatrix) -> Array:

@@ -71,6 +71,11 @@ class RegularisedSolution:
     inverse_diagonal: np.ndarray | None = None
     trace: list = field(default_factory=list)
 
+    @property
+    def known_residual(self) -> float:
+        """The largest |right - (K + lambda I) X| / |right| that there can be, where the solver has seen it."""
+        return np.inf if self.residual is None else float(np.max(self.residual, initial=0.0))
+
 
 @dataclass(frozen=True)
 class Request:
@@ -188,7 +193,8 @@ def _certain(
     sizes = np.linalg.norm(right, axis=0)
     sizes[sizes == 0] = 1.0
     doubt = _EPS * (np.abs(operator.summed_diag).sum() + shift) * np.linalg.norm(found.X, axis=0) / sizes
-    if found.status != Status.OPTIMAL or (doubt <= request.tol).all():
+    if found.status != Status.OPTIMAL or (found.residual + doubt <= request.tol).all():
+        found.residual = found.residual + doubt
         return found
     left = right - apply(found.X)
     more = conjugate_gradient.solve(apply, left, precondition, 1e-3, limits, patience)
@@ -268,7 +274,7 @@ def _refined(
         left = right - _shifted(exact, shift, request)(X)
         residual = np.linalg.norm(left, axis=0) / sizes
         if (residual + doubt <= request.tol).all():
-            return RegularisedSolution(X, Status.OPTIMAL, method, done, 0.0, residual, None, trace)
+            return RegularisedSolution(X, Status.OPTIMAL, method, done, 0.0, residual + doubt, None, trace)
 
 
 def _by_eigenvalues(
