@@ -1,11 +1,11 @@
 """
-A kernel that is searched for
-=============================
+Searching for a kernel
+======================
 
-Which kernel suits a table of numbers? `AutoKernelClassifier` tries families of them on few rows, gives more rows to the
-better ones, and goes on where the best lies at an end. Here two of ten columns say, together, what the label is: a
-relevance for each column finds them, and every other kernel is disturbed by the eight that say nothing. The circle is
-the honest score: what is left of the best when its luck is taken out.
+Which kernel suits a table of numbers? `AutoKernelClassifier` tries families of kernels on a few rows, gives more rows
+to the better ones, and extends the search if the best lies at the edge of a range. In this table, two of ten columns
+together determine the label. A relevance for each column finds them, while the eight irrelevant columns disturb every
+other kernel. The circle is the honest score: the best score, corrected for luck.
 """
 
 import matplotlib.pyplot as plt
@@ -31,11 +31,11 @@ for place, name in enumerate(order):
 chosen = order.index(model.best_params_["family"])
 left.scatter(model.honest_score_, chosen, s=110, facecolor="none", edgecolor="tab:orange", linewidth=2, zorder=4,
              label=f"honest: {model.honest_score_:.3f}")  # fmt: skip
-left.set(yticks=range(len(order)), yticklabels=order, xlabel="accuracy, mean of five folds", title="what was tried")
+left.set(yticks=range(len(order)), yticklabels=order, xlabel="accuracy, mean of five folds", title="kernels tried")
 left.legend(loc="lower right")
 
 deviation = getattr(model.kernel_, "deviation", np.ones(10))
 relevance = 1.0 / np.square(deviation)
 right.bar(range(10), relevance / relevance.max(), color="tab:blue")
-right.set(xticks=range(10), xlabel="column", ylabel="relevance, the largest being 1", title="what the columns say")
+right.set(xticks=range(10), xlabel="column", ylabel="relevance (largest is 1)", title="relevance of the columns")
 plt.show()

@@ -2,8 +2,8 @@
 Many roads to one optimum
 =========================
 
-Each textbook has its own way to train a support vector machine. The problem has one optimum,
-so all of them must meet, and how they get there is what tells them apart.
+Every textbook has its own way to train a support vector machine. The problem has only one optimum, so all of them must
+reach it; they differ in how they get there.
 """
 
 import warnings
@@ -30,9 +30,9 @@ print(table)
 # %%
 # How they get there
 # ------------------
-# ``max_iter`` stops a solver early, and the certificate then says how far it came. SMO moves two
-# coefficients a step, coordinate ascent one, the stochastic steps draw a point each and hand over to
-# pair steps after ten draws a point. The gap can never be negative; all that differs is the road.
+# ``max_iter`` stops a solver early, and the certificate says how far it came. SMO moves two coefficients per step and
+# coordinate ascent one; the stochastic solver draws one point per step and hands over to pair steps after ten draws per
+# point. The gap is never negative.
 
 steps = np.unique(np.geomspace(20, 60_000, 30).astype(int))
 styles = {"smo": ("#0072B2", "o"), "dual_cd": ("#D55E00", "s"), "sgd": ("#009E73", "^")}

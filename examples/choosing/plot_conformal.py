@@ -1,10 +1,10 @@
 """
-Knowing what it does not know
+Prediction intervals and sets
 =============================
 
-A prediction is a point, and a point is never quite right. A machine that has left rows out can say more: an interval
-that holds the truth nine times in ten, and a set of classes that does. What they promise holds for any machine on any
-data whose rows are drawn alike; how wide they are depends on how good the machine is.
+A single prediction is rarely exactly right. A model evaluated on left-out rows can give you more: an interval that
+contains the truth nine times in ten, or a set of classes that does. This guarantee holds for any model on any data
+whose rows are drawn independently from one distribution; how wide the intervals are depends on how good the model is.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 # %%
 # An interval around a function
 # -----------------------------
-# Each row is left out once, and what the function without it says of it is compared with the truth. `KernelRidge` has a
-# formula for all these functions at once.
+# Each row is left out once, and the prediction for it is compared with the truth. `KernelRidge` has a formula for all
+# these predictions at once.
 
 rng = np.random.default_rng(1)
 
@@ -42,7 +42,7 @@ for coverage in (0.5, 0.9):
 # %%
 # A set of classes
 # ----------------
-# By their sepals, two species of iris are hard to tell apart, and the sets say where: one class where it is clear, two
+# Two species of iris are hard to tell apart by their sepals, and the sets show where: one class where it is clear, two
 # where it is not.
 
 flowers = load_iris()
@@ -53,8 +53,8 @@ members = iris.predict_set(np.column_stack([across.ravel(), up.ravel()]), covera
 sizes = members.sum(axis=1).reshape(across.shape)
 
 # %%
-# What they look like
-# -------------------
+# The plots
+# ---------
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.3), layout="constrained")
 grid = np.linspace(0.0, 6.0, 300)[:, None]
@@ -62,8 +62,8 @@ for coverage, shade in ((0.9, 0.18), (0.5, 0.3)):
     low, high = model.predict_interval(grid, coverage=coverage).T
     left.fill_between(grid[:, 0], low, high, color=BLUE, alpha=shade, linewidth=0, label=f"covers {coverage:.0%}")
 left.plot(grid, model.predict(grid), color=BLUE, label="prediction")
-left.plot(X, y, "o", color="black", markersize=3, label="rows it learnt from")
-left.set(xlabel="x", ylabel="y", title="Intervals, by leaving out each row")
+left.plot(X, y, "o", color="black", markersize=3, label="training rows")
+left.set(xlabel="x", ylabel="y", title="Intervals from leaving out each row")
 left.legend(loc="lower left", ncols=2, fontsize=8)
 
 shades = ListedColormap(["#ffffff", "#cfcfcf", "#8f8f8f"])
@@ -72,7 +72,7 @@ for label, (marker, colour) in enumerate(zip("os^", (BLUE, ORANGE, GREEN), stric
     own = sepals[flowers.target == label]
     name = flowers.target_names[label]
     right.plot(*own.T, marker, color=colour, markersize=4, markeredgecolor="white", markeredgewidth=0.4, label=name)
-right.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="How many species a 90 % set holds")
+right.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="Number of species in a 90 % set")
 handles, names = right.get_legend_handles_labels()
 patches = [plt.Rectangle((0, 0), 1, 1, facecolor=shades(k), edgecolor="black", linewidth=0.4) for k in range(3)]
 right.legend([*handles, *patches], [*names, "one", "two", "three"], loc="upper right", ncols=2, fontsize=8)

@@ -2,9 +2,8 @@
 Closing in on the optimum
 =========================
 
-The dual objective rises to the optimum and never passes it; the primal objective of a certificate is never below. What
-lies between the two is all that a fit can still be wrong by. Three solvers climb to the same value in
-different ways.
+The dual objective rises towards the optimum and never passes it; the primal objective is never below it. The difference
+is the most that a fit can still be wrong by. Three solvers reach the same value in different ways.
 """
 
 import matplotlib.pyplot as plt
@@ -16,10 +15,10 @@ from mercer.plot import ConvergenceDisplay
 X, y = make_classification(1200, n_features=20, n_informative=8, flip_y=0.05, random_state=0)
 
 # %%
-# A kernel machine
-# ----------------
-# Without a bias the dual has no equality, so that one coordinate at a time can move (`dual_cd`); chunking solves
-# growing parts of the problem. The first fits are for the compiler.
+# With a kernel
+# -------------
+# Without a bias the dual has no equality, so one coordinate can move at a time (`dual_cd`); chunking solves growing
+# parts of the problem. The first fits are there to compile the code.
 
 shared = {"C": 10.0, "gamma": 0.05, "bias": "none", "gap_tol": 1e-9}
 solvers = {"dual_cd": SVC(solver="dual_cd", **shared), "chunking": SVC(solver="chunking", **shared)}
@@ -30,9 +29,9 @@ ConvergenceDisplay.from_estimators(solvers)
 plt.show()
 
 # %%
-# A linear machine
+# Without a kernel
 # ----------------
-# Coordinate descent, pass by pass. The less regularised the machine, the longer the way.
+# Coordinate descent, pass by pass. The less regularised the model, the longer it takes.
 
 machines = {f"C = {C:g}": LinearSVC(loss="hinge", solver="dual_cd", C=C, tol=1e-7, max_iter=-1) for C in (0.01, 0.1, 1)}
 for name, model in machines.items():

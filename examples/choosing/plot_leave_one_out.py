@@ -1,10 +1,9 @@
 """
-Leave-one-out, exactly, and what bounds make of it
-==================================================
+Leave-one-out, exactly and by bounds
+====================================
 
-How C should be chosen, asked of every row: would a model that never saw it get it right? The exact answer
-takes no refitting. Beside it, two answers that need one fit only: the span, an estimate, and xi-alpha, an
-upper bound.
+To choose C, ask of every row: would a model that never saw it get it right? The exact answer needs no refitting. For
+comparison, here are two answers that need only one fit: the span, an estimate, and xi-alpha, an upper bound.
 """
 
 import time
@@ -38,11 +37,11 @@ for C in Cs:
     errors["span"].append(leave_one_out(model, X, y, method="span").error)
     errors["xi_alpha"].append(leave_one_out(model, X, y, method="xi_alpha").error)
     supports.append(theory.support_vector_bound(len(model.fit(X, y).support_), len(X)))
-print(f"{len(Cs)} exact leave-one-out errors, {len(Cs) * len(X)} fits by hand, took {seconds:.2f} s")
+print(f"{len(Cs)} exact leave-one-out errors, {len(Cs) * len(X)} fits without it, took {seconds:.2f} s")
 
 # %%
-# The span follows the exact error closely. xi-alpha stays above it, and so does the share of support vectors,
-# which says the least.
+# The span follows the exact error closely. xi-alpha stays above it, and so does the fraction of support vectors, which
+# is the least informative.
 
 fig, ax = plt.subplots(figsize=(6.6, 4.2), layout="constrained")
 ax.plot(Cs, supports, color=PINK, linestyle=":", marker="v", label="support vectors / n (bound)")

@@ -1,10 +1,10 @@
 """
-From no machine to the hard margin: the path in C
-=================================================
+The path in C, up to the hard margin
+====================================
 
-For small C every row is at its bound and pulls with all its weight; as C grows, rows leave the bound, lie on the
-margin for a while and, most of them, are no longer needed. `mercer.regularization_path` follows the solution from
-event to event, exactly: between two ticks alpha is linear in C.
+For small C, every row is at its bound. As C grows, rows leave the bound, lie on the margin for a while and, for the
+most part, are no longer needed. `mercer.regularization_path` follows the solution exactly, from event to event: between
+two ticks, alpha is linear in C.
 """
 
 import matplotlib.pyplot as plt
@@ -22,15 +22,15 @@ print(path)
 # %%
 # Every row, at every C
 # ---------------------
-# At the top of the upper picture rows are bounded, at its bottom they are no support vectors.
+# Rows at the top of the upper plot are bounded; rows at its bottom are not support vectors.
 
 PathDisplay.from_path(path)
 plt.show()
 
 # %%
-# Three machines on the way
-# -------------------------
-# Each is a fitted `SVC`, without another fit.
+# Three models on the way
+# -----------------------
+# Each is a fitted `SVC`, obtained without another fit.
 
 figure, axes = plt.subplots(1, 3, figsize=(14, 4.8), layout="constrained")
 for ax, C in zip(axes, (0.1, 2.0, 100.0), strict=True):

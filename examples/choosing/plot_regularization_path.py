@@ -2,10 +2,9 @@
 The whole path, from C = 0 to the hard margin
 =============================================
 
-Two moons, and the classifier for every C. As C grows, rows leave the inside of the margin one by one: each
-begins bounded (its alpha is C), spends a while on the margin, and most end beyond it with an alpha of zero. In
-between, everything is a straight line, so the path has no grid and no error: it is followed from event
-to event.
+Two moons, and the classifier for every C. As C grows, rows leave the inside of the margin one by one: each starts
+bounded (its alpha is C), spends a while on the margin, and usually ends beyond it with an alpha of zero. In between,
+everything is a straight line, so the path needs no grid and has no error: it is followed from event to event.
 """
 
 import matplotlib.pyplot as plt
@@ -50,7 +49,7 @@ plt.show()
 # %%
 # The boundary as C grows
 # -----------------------
-# Rings are rows on the margin, filled dots are bounded rows, small dots are no support vectors.
+# Rings are rows on the margin, filled dots are bounded rows, and small dots are not support vectors.
 
 side = np.linspace(-1.7, 2.7, 60), np.linspace(-1.3, 1.8, 45)
 grid = np.stack(np.meshgrid(*side), axis=-1).reshape(-1, 2)
@@ -76,8 +75,8 @@ def draw(k):
     ax.scatter(*X[bounded].T, c=colours[bounded], s=34)
     ax.scatter(*X[zero].T, c=colours[zero], s=9)
     ax.scatter(*X[on_margin].T, facecolors="white", edgecolors=colours[on_margin], s=46, linewidths=1.8, zorder=3)
-    told = f"C = {frames[k]:.3g}: {bounded.sum()} bounded, {on_margin.sum()} on the margin"
-    ax.set(xticks=[], yticks=[], title=told)
+    caption = f"C = {frames[k]:.3g}: {bounded.sum()} bounded, {on_margin.sum()} on the margin"
+    ax.set(xticks=[], yticks=[], title=caption)
 
 
 animation = FuncAnimation(fig, draw, frames=len(frames), interval=250)

@@ -1,10 +1,10 @@
 """
-The same scores as a grid search, sooner
+The same scores as a grid search, faster
 ========================================
 
-`SVCCV` has the scores of scikit-learn's ``GridSearchCV`` over its ``SVC``, setting by setting and fold by fold. It
-shares what a grid search computes again and again: one kernel matrix for each gamma serves all folds, all classes and
-all values of C. Three sets of data, eight values of C, six of gamma, five folds.
+`SVCCV` gives the scores of scikit-learn's ``GridSearchCV`` over its ``SVC``, setting by setting and fold by fold. It is
+faster because it shares what a grid search recomputes: one kernel matrix for each gamma serves all folds, all classes
+and all values of C. Here are three data sets, with eight values of C, six of gamma and five folds.
 """
 
 import time
@@ -43,7 +43,7 @@ def in_order(search):
 # %%
 # Race, compare, draw
 # -------------------
-# One core for each of the two: starting processes would take the peer longer than these searches do.
+# Each gets one core: starting more processes would take scikit-learn longer than these searches do.
 
 SVCCV([1.0], [0.1], n_jobs=1).fit(*sets["wine"])  # compiled code is there before anything is timed
 fig, axes = plt.subplots(1, 3, figsize=(15, 4.8), layout="constrained")

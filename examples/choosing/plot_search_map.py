@@ -2,10 +2,9 @@
 Where the good parameters are
 =============================
 
-A map of a search: C across, gamma upwards, the cross-validated accuracy as brightness. The star is the best; dots
-are as good as the best for all that five folds can tell. Among them the smallest C, or the smoothest kernel, is as
-good a choice. The ridge from lower right to upper left is typical: a wider kernel can make up for it with a larger
-C.
+This map of a search has C across, gamma upwards, and the cross-validated accuracy as brightness. The star is the best
+setting; the dots are as good, as far as five folds can tell. Among them, the smallest C or the smoothest kernel is an
+equally good choice. The ridge from lower right to upper left is typical: a larger C makes up for a wider kernel.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +31,7 @@ plt.show()
 # %%
 # A random search
 # ---------------
-# Candidates that are no grid are points on logarithmic axes.
+# Candidates that do not form a grid are drawn as points on logarithmic axes.
 
 from scipy.stats import loguniform
 

@@ -2,9 +2,9 @@
 A map of C and gamma
 ====================
 
-Every pair of C and gamma has a score, and the good ones lie along a ridge: a narrower kernel is as flexible as
-a larger C. `SVCCV` judges all of them over one kernel matrix for each gamma. On the right, what is left of the map
-when settings that provably cannot win are left out, and the winner, which is the same.
+Every pair of C and gamma has a score, and the good ones lie along a ridge: a narrower kernel is as flexible as a larger
+C. `SVCCV` scores all of them with one kernel matrix for each gamma. On the right is the same map without the settings
+that provably cannot win; the winner is the same.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Two labels are enough
 =====================
 
-Points on two moons, each linked to its nearest neighbours. The labels of two of them are known. A kernel
-on the nodes of the graph lets what is known flow along the links: after a short time it has reached the
-neighbours, after a longer one the whole moon. Distances in the plane know nothing of moons.
+The points of two moons are each linked to their nearest neighbours. Only two labels are known. A kernel on the nodes of
+the graph lets that knowledge flow along the links: after a short time it reaches the neighbours, after a longer time
+the whole moon. Distances in the plane know nothing about moons.
 """
 
 import matplotlib.pyplot as plt
@@ -49,8 +49,8 @@ def draw(ax, model, title):
 # %%
 # Time
 # ----
-# Colour is the decision function of an `SVC` that was fitted to the two nodes with a ring; predicted are
-# all others. The graph holds both: that is all there is to transductive learning.
+# Colour shows the decision function of an `SVC` fitted to the two nodes with a ring and applied to all others. The
+# graph contains both: this is transductive learning.
 
 fig, axes = plt.subplots(2, 2, figsize=(9.0, 5.6), layout="constrained")
 for ax, beta in zip(axes.flat, (3.0, 30.0, 300.0), strict=False):
@@ -62,7 +62,7 @@ plt.show()
 # %%
 # Heat
 # ----
-# A row of the kernel: what has become of heat set free at one node.
+# A row of the kernel shows where heat released at one node has gone.
 
 fig, axes = plt.subplots(1, 3, figsize=(9.0, 2.6), layout="constrained")
 for ax, beta in zip(axes, (3.0, 30.0, 300.0), strict=True):

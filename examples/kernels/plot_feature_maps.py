@@ -1,11 +1,10 @@
 """
-Features that a kernel stands for
-=================================
+The features behind a kernel
+============================
 
-On the left, points on a line that no threshold separates: lifted to (x, x²), the features of a
-polynomial kernel, a straight line does. On the right, the Gaussian kernel, whose features are
-infinitely many: inner products of the first few already agree with it, and the error falls
-faster than any power.
+On the left are points on a line that no threshold separates; lifted to (x, x²), the features of a polynomial kernel, a
+straight line does. On the right is the Gaussian kernel, which has infinitely many features: inner products of the first
+few already agree with it, and the error falls faster than any power.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Five ways to compare graphs
 ===========================
 
-Three families of small "molecules": rings with a tail, trees, and pairs of rings that share an edge. All
-have the same letters on their nodes, so that only their structure tells them apart.
+Three families of small "molecules": rings with a tail, trees, and pairs of rings that share an edge. All have the same
+letters on their nodes, so only their structure tells them apart.
 """
 
 import matplotlib.pyplot as plt
@@ -50,7 +50,7 @@ for name, edges in (("tail", with_tail), ("tree", tree), ("two rings", two_rings
 # %%
 # One of each
 # -----------
-# Drawn so that distances on paper are, as well as they can be, those along the edges (classical scaling).
+# Distances on paper approximate those along the edges as well as possible (classical scaling).
 
 fig, axes = plt.subplots(1, 3, figsize=(9.0, 3.0), layout="constrained")
 for ax, number in zip(axes, (0, 20, 40), strict=True):
@@ -70,8 +70,8 @@ plt.show()
 # %%
 # Five Gram matrices
 # ------------------
-# A bright square on the diagonal is a family whose members are alike. Letters blur the picture for the
-# kernels that read them; graphlets do not look at them at all.
+# A bright square on the diagonal is a family whose members are alike. The letters blur the picture for the kernels that
+# read them; graphlets ignore them.
 
 kernels = {
     "Weisfeiler-Lehman": WeisfeilerLehman(2),
@@ -96,7 +96,7 @@ plt.show()
 # %%
 # What a feature is
 # -----------------
-# Count kernels can say what they count. The neighbourhoods of radius 1 that occur most often:
+# Count kernels can list what they count. These are the neighbourhoods of radius 1 that occur most often:
 
 kernel = WeisfeilerLehman(1)
 totals = np.asarray(kernel.feature_map(graphs).sum(axis=0)).ravel()

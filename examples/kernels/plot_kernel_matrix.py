@@ -2,9 +2,9 @@
 What a kernel sees
 ==================
 
-The kernel matrix holds all that a kernel machine knows of its data. In order of class, with its eigenvalues beside
-it, it shows at a glance whether a kernel suits the task: too narrow, and every row is like itself alone; too wide,
-and all rows are alike.
+The kernel matrix is all that a kernel method knows about its data. Sorted by class, with its eigenvalues beside it, it
+shows at a glance whether a kernel suits the task: if it is too narrow, every row resembles only itself; if it is too
+wide, all rows are alike.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ X = X / 16.0
 # %%
 # Three widths
 # ------------
-# The effective dimension is how many directions of the feature space the rows use: nearly all of them when the
-# kernel is too narrow, one when it is too wide.
+# The effective dimension is the number of directions of the feature space that the rows use: nearly all of them if the
+# kernel is too narrow, one if it is too wide.
 
 figure, axes = plt.subplots(3, 1, figsize=(9.5, 12), layout="constrained")
 for ax, (gamma, verdict) in zip(axes, ((1.0, "too narrow"), (0.1, "about right"), (0.002, "too wide")), strict=True):
@@ -29,10 +29,10 @@ for ax, (gamma, verdict) in zip(axes, ((1.0, "too narrow"), (0.1, "about right")
 plt.show()
 
 # %%
-# No kernel at all
-# ----------------
-# The sigmoid is no valid kernel for every scale. What is below zero, at the right end, would make a distance
-# negative; crosses say so.
+# Not a kernel at all
+# -------------------
+# The sigmoid is not a valid kernel at every scale. The eigenvalues below zero, at the right end, would make a squared
+# distance negative; crosses mark them.
 
 from mercer.kernels import Sigmoid
 

@@ -2,9 +2,9 @@
 What kernels look like
 ======================
 
-A kernel says how alike two points are. Each panel colours the plane by how alike its points
-are to the one marked point: round hills around it (Gaussian and its relatives), half planes
-and conics (linear and polynomial), wedges (cosine), and what sums and products make of them.
+A kernel says how alike two points are. Each panel colours the plane by how much each point resembles the one marked:
+round hills around it (Gaussian and its relatives), half planes and conics (linear and polynomial), wedges (cosine), and
+their sums and products.
 """
 
 import matplotlib.pyplot as plt

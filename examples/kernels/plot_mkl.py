@@ -2,12 +2,12 @@
 Which kernels matter
 ====================
 
-``MKLClassifier`` learns a weight for each of several kernels together with the machine, and proves how good both are.
-Here the kernels are the pixels of handwritten digits, one Gaussian for each, and then the columns of a table of which
-half is noise.
+``MKLClassifier`` learns a weight for each of several kernels together with the classifier, and proves how good both
+are. Here the kernels are the pixels of handwritten digits, one Gaussian for each, and then the columns of a table of
+which half is noise.
 
-These digits come with scikit-learn. The weights of the six views of multiple_features, a larger set of digits that
-cannot be shipped here, are drawn by ``python -m benchmarks.mkl views --picture FILE``.
+These digits come with scikit-learn. ``python -m benchmarks.mkl views --picture FILE`` draws the weights of the six
+views of multiple_features, a larger set of digits that cannot be included here.
 """
 
 import matplotlib.pyplot as plt
@@ -37,8 +37,8 @@ print(sparse.certificate_)
 # %%
 # A table of which half is noise
 # ------------------------------
-# ``kernels="columns"`` takes a kernel for each column, by what it holds. What matters of these customers is their
-# income, the square of their age, the town and the tone of their letter.
+# ``kernels="columns"`` chooses a kernel for each column by its contents. What matters about these customers is their
+# income, the square of their age, their town and the tone of their letter.
 
 rng = np.random.default_rng(2)
 n = 400
@@ -63,8 +63,8 @@ models = {name: MKLClassifier("columns", method=name, C=3.0).fit(table, buys) fo
 # %%
 # The gap closes
 # --------------
-# Each point of the trace is a solution of the machine with other weights. The gap bounds how far machine and weights
-# together are from the best there are.
+# Each point of the trace is a fit with different weights. The gap bounds how far classifier and weights together are
+# from the optimum.
 
 figure, axes = plt.subplots(2, 2, figsize=(10, 8), layout="constrained")
 limit = max(sparse.weights_.max(), (dense.weights_ / dense.weights_.sum()).max())
@@ -82,15 +82,15 @@ for k, (name, model) in enumerate(models.items()):
     heights = model.weights_ / model.weights_.sum()
     axes[1, 0].bar(places + 0.2 * (k - 1.5), heights, 0.2, color=methods[name], label=name.replace("_", " "))
 axes[1, 0].axvspan(3.5, 7.5, color="#EEEEEE", zorder=0)
-axes[1, 0].text(5.5, 0.5, "nothing to learn here", ha="center", va="top", transform=axes[1, 0].get_xaxis_transform())
+axes[1, 0].text(5.5, 0.5, "noise", ha="center", va="top", transform=axes[1, 0].get_xaxis_transform())
 axes[1, 0].set_xticks(places, models["simple"].kernel_names_, rotation=30, ha="right")
 axes[1, 0].set(title="columns of a table", ylabel="share of the weight")
 axes[1, 0].legend(frameon=False, loc="upper right")
 
 steps = np.arange(1, 1 + len(sparse.trace_))
 axes[1, 1].semilogy(steps, [max(point.violation, 1e-12) for point in sparse.trace_], "o-", color=BLUE)
-axes[1, 1].axhline(1e-6, color=INK, linestyle=":", label="asked for")
-axes[1, 1].set(title="pixels, sum 1", xlabel="machines solved", ylabel="relative duality gap")
+axes[1, 1].axhline(1e-6, color=INK, linestyle=":", label="tolerance")
+axes[1, 1].set(title="pixels, sum 1", xlabel="fits", ylabel="relative duality gap")
 axes[1, 1].legend(frameon=False)
 twin = axes[1, 1].twinx()
 twin.plot(steps, [point.working_set for point in sparse.trace_], "s--", color=ORANGE, markersize=4)

@@ -2,8 +2,8 @@
 The polynomial that was learnt
 ==============================
 
-A machine with a polynomial kernel never writes its polynomial down: it keeps support vectors. But it is one, of the
-columns as they were given, and `mercer.as_polynomial` sums its coefficients up. Then one can read what it has learnt.
+A model with a polynomial kernel keeps support vectors and never writes its polynomial down. But it is a polynomial in
+the original columns, and `mercer.as_polynomial` computes its coefficients, so that you can read what was learnt.
 """
 
 import matplotlib.pyplot as plt
@@ -15,10 +15,10 @@ from mercer.kernels import Polynomial
 from mercer.plot import DecisionBoundaryDisplay
 
 # %%
-# A rule of the slides, read back
-# -------------------------------
+# A known rule, read back
+# -----------------------
 # Points are labelled by the classifier "is 3a + 2b + a² + 3ab >= 2.6?". A hard margin in the features of degree 2 has
-# to find it. The scale of a decision function is its own, so it is divided by the coefficient of a².
+# to find it. A decision function has an arbitrary scale, so it is divided by the coefficient of a².
 
 rng = np.random.default_rng(0)
 points = rng.uniform(-3, 3, size=(2000, 2))
@@ -34,7 +34,7 @@ print("divided:", {name: round(value / learnt["a²"], 2) for name, value in lear
 # %%
 # Versicolor and virginica
 # ------------------------
-# Two columns of the irises, in centimetres, and the names that the rule is to have.
+# Two columns of the iris data, in centimetres, with names to use in the rule.
 
 iris = load_iris()
 petals, species = iris.data[50:, 2:], iris.target_names[iris.target[50:]]
@@ -49,7 +49,7 @@ left.set_title(polynomial.sentence(digits=2), fontsize=10)
 # %%
 # One flower, monomial by monomial
 # --------------------------------
-# For an item each monomial has a value, and they add up to its decision value.
+# For each item, every monomial has a value, and they add up to the decision value.
 
 flower = petals[20]
 explanation = mercer.explain(model, flower)
@@ -60,7 +60,7 @@ right.barh(polynomial.names, shares, color=colours, hatch="//", edgecolor="white
 right.axvline(0.0, color="black", linewidth=1)
 right.invert_yaxis()
 right.set(
-    xlabel="what it adds to the decision value",
+    xlabel="contribution to the decision value",
     title=f"A flower of {flower[0]} by {flower[1]} cm, f = {explanation.decision[0]:.2f}",
 )
 left.plot(*flower, "*", color="black", markersize=16)

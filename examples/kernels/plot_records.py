@@ -2,9 +2,9 @@
 Trains with cars: learning from linked rows
 ===========================================
 
-A train is eastbound if it has a car that is both short and closed, but for a few. Nothing of this is in the table of
-trains: it is in the rows of another table that are linked to it, and in no single column of those. Three kernels of
-the same database see more or less of it.
+With a few exceptions, a train is eastbound if it has a car that is both short and closed. The table of trains does not
+contain this: it is in the linked rows of another table, and in no single column of those. Three kernels on the same
+database see it to different degrees.
 """
 
 import re
@@ -47,8 +47,8 @@ print(database.schema["car"].foreign_keys[0])
 # %%
 # Three kernels of the cars
 # -------------------------
-# Columns that are added count how many cars are short and how many are closed, but not how many are both. A product of
-# columns compares cars as wholes, loads included. The square of a sum compares cars by pairs of columns.
+# A sum over columns counts how many cars are short and how many are closed, but not how many are both. A product of
+# columns compares whole cars, loads included. The square of a sum compares cars by pairs of columns.
 
 each = {"length": Delta(), "roof": Delta(), "load": Delta()}
 kernels = {

@@ -2,9 +2,9 @@
 Which language is it?
 =====================
 
-A string kernel compares texts by the parts they share, without a dictionary and without knowing what a word is.
-Here it sees short sentences in five languages, letter by letter. A picture of the kernel matrix shows what it
-sees: sentences of a language are alike, and so, more faintly, are those of languages that are related.
+A string kernel compares texts by the parts they share, without a dictionary and without knowing what a word is. Here it
+sees short sentences in five languages, letter by letter. The kernel matrix shows that sentences of the same language
+are alike and so, more faintly, are those of related languages.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from mercer.kernels import Spectrum, Subsequence
 # %%
 # The texts
 # ---------
-# The first sentences of everyday talk; eight in each language.
+# Everyday sentences, eight in each language.
 
 TEXTS = {
     "English": "where is the station|the bread is on the table|I would like a glass of water|what time is it now|"
@@ -63,7 +63,7 @@ figure.suptitle("The normalised kernel of forty sentences: the brighter, the mor
 # %%
 # What tells German from Dutch
 # ----------------------------
-# Substring counts are explicit features with names, so the weights of a machine can be read.
+# Substring counts are explicit features with names, so the weights of a model can be read.
 
 pair = [text for text, name in zip(texts, language, strict=True) if name in ("German", "Dutch")]
 kernel = Spectrum(length=(2, 3))

@@ -2,8 +2,8 @@
 Trees: the parts that sentences share
 =====================================
 
-Two sentences can have the same words and say different things. Their parse trees tell them apart. Three tree
-kernels differ in which parts of a tree they count.
+Two sentences can have the same words and say different things. Their parse trees tell them apart. Three tree kernels
+differ in which parts of a tree they count.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,9 @@ from mercer.kernels import PartialTree, Spectrum, SubsetTree, Subtree
 # %%
 # The trees
 # ---------
-# Random sentences from a small grammar, in pairs of the same kind of words: "the old dog was seen by a king", and
-# "by a king the old dog was seen". Which of the two is it? Adjectives and relative clauses come and go.
+# Random sentences from a small grammar, in pairs with the same kinds of words: "the old dog was seen by a king", and
+# "by a king the old dog was seen". The task is to tell the two forms apart. Adjectives and relative clauses are added
+# at random.
 
 rng = np.random.default_rng(3)
 NOUNS, ADJECTIVES = ["dog", "man", "cat", "king", "child"], ["old", "hot", "small", "red"]
@@ -50,8 +51,8 @@ print(trees[0], trees[1], sep="\n")
 # %%
 # What the kernels see
 # --------------------
-# The bag of words knows nothing of what stands where: it guesses. Trees know. In the pictures each point compares two
-# sentences; fragments of whole productions (`SubsetTree`) show the two kinds as blocks.
+# The bag of words knows nothing about word order, so it can only guess. Trees know. In the plots, each point compares
+# two sentences; fragments of whole productions (`SubsetTree`) show the two kinds as blocks.
 
 words = [" ".join(label for label, count in zip(tree.labels, tree.counts, strict=True) if count == 0) for tree in trees]
 cases = {

@@ -1,10 +1,10 @@
 """
-Three ways to have several classes
-==================================
+Three ways to handle several classes
+====================================
 
-A machine for each pair of classes, one for each class against the rest, or a single problem in which the score of the
-right class must exceed every other by a margin (Crammer & Singer, 2001). The first two put together answers to
-questions that were asked one at a time; the third has one objective, one dual and one certificate.
+You can train a classifier for each pair of classes, one for each class against the rest, or solve a single problem in
+which the score of the right class must exceed every other by a margin (Crammer & Singer, 2001). The first two combine
+the answers to separate questions; the third has one objective, one dual and one certificate.
 """
 
 import matplotlib.pyplot as plt

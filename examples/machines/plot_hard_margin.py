@@ -17,7 +17,7 @@ y = np.array([-1, -1, 1, 1])
 # %%
 # The toy set
 # -----------
-# Four points whose answer is known: w = (1, -1), b = -1, multipliers (1/2, 1/2, 1, 0).
+# Four points with a known solution: w = (1, -1), b = -1, multipliers (1/2, 1/2, 1, 0).
 
 hard = HardMarginSVC(kernel="linear").fit(X, y)
 print("(w0, b0)  =", hard.coef_[0].round(6), hard.intercept_.round(6))

@@ -2,9 +2,9 @@
 Hard is not soft: a claim refuted
 =================================
 
-An exercise of the textbook asks: is there one lambda with which Soft-SVM and Hard-SVM return the same w on
-*every* separable sample? No. Two rows at ±a do it: Hard-SVM says w = 1/a, Soft-SVM says a / (2 lambda) as
-soon as a² < 2 lambda. Take a = sqrt(lambda).
+An exercise in the textbook asks: is there one lambda for which Soft-SVM and Hard-SVM return the same w on *every*
+separable sample? No, and two rows at ±a show it: Hard-SVM gives w = 1/a, but Soft-SVM gives a / (2 lambda) as soon as
+a² < 2 lambda. Take a = sqrt(lambda).
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ def weight(a, C):
 
 
 # %%
-# The counterexample in one line, for any lambda that somebody may name.
+# The counterexample in one line, for any lambda.
 
 for lam in (1e-6, 0.01, 1.0, 1e4):
     a = np.sqrt(lam)
@@ -31,9 +31,8 @@ for lam in (1e-6, 0.01, 1.0, 1e4):
 # %%
 # Where they part
 # ---------------
-# On the right is the reason. Soft-SVM minimises lambda w² + max(0, 1 - a w). Where the hinge falls more
-# steeply than the square rises, w goes on to 1/a, the hard margin. Where a is small, it pays to
-# stop earlier and accept the loss.
+# The right-hand plot shows why. Soft-SVM minimises lambda w² + max(0, 1 - a w). If the hinge falls more steeply than
+# the square rises, w reaches 1/a, the hard margin. If a is small, it pays to stop earlier and accept the loss.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.9), layout="constrained")
 places = np.geomspace(0.02, 10.0, 40)

@@ -1,9 +1,9 @@
 """
-A density, and what lies outside of it
-======================================
+A density, and what lies outside it
+===================================
 
-Petals of 150 irises. Each row spreads a kernel around itself; the mean of them is a density, and the set
-where it is above a level is a description of the flowers that rows outside do not meet.
+The petals of 150 irises. Each row spreads a kernel around itself, and the mean of these is a density. The set where it
+is above a level describes the flowers; rows outside are outliers.
 """
 
 import matplotlib.pyplot as plt
@@ -39,9 +39,9 @@ plt.show()
 # %%
 # The level keeps its promise
 # ---------------------------
-# The level is judged row by row, each by the density that the others give it. So the share of *new* rows
-# that fall outside is the share that was asked for; judging rows by a density that they are part of
-# promises less than it takes.
+# The level is set row by row, each judged by the density that the others give it. So the fraction of *new* rows that
+# fall outside is the fraction you asked for. If rows were judged by a density that includes them, more new rows would
+# fall outside.
 
 rng = np.random.default_rng(0)
 train, new = rng.normal(size=(300, 4)), rng.normal(size=(5000, 4))
@@ -55,6 +55,6 @@ fig, ax = plt.subplots(figsize=(5.2, 4.0), layout="constrained")
 ax.plot(levels, levels, color="0.6", linestyle="dotted")
 ax.plot(levels, outside, "o-", color="#0072B2", label="judged by the others")
 ax.plot(levels, naive, "o-", color="#D55E00", label="judged by all")
-ax.set(xlabel="share asked for", ylabel="share of new rows outside")
+ax.set(xlabel="fraction requested", ylabel="fraction of new rows outside")
 ax.legend(frameon=False)
 plt.show()

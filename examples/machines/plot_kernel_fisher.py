@@ -2,8 +2,8 @@
 Fisher's discriminant, with and without a kernel
 ================================================
 
-Directions along which the classes lie furthest apart, against the scatter within each. Three classes have
-two such directions: a picture.
+Fisher's discriminant finds the directions along which the classes lie furthest apart, relative to the scatter within
+each. Three classes have two such directions, which can be plotted.
 """
 
 import matplotlib.pyplot as plt
@@ -38,9 +38,9 @@ fig.suptitle("The digits 3, 5 and 8; dots are training rows, crosses test rows")
 plt.show()
 
 # %%
-# Beside a support vector machine
-# -------------------------------
-# On wine, for a range of widths: both do well, and the discriminant also says where a bottle lies.
+# Compared with a support vector machine
+# --------------------------------------
+# On the wine data, for a range of widths: both do well, and the discriminant also shows where a bottle lies.
 
 X, y = load_wine(return_X_y=True)
 train, test, train_labels, test_labels = train_test_split(X, y, test_size=0.5, random_state=0)

@@ -1,11 +1,11 @@
 """
-One machine, many losses
-========================
+One estimator, many losses
+==========================
 
-The same kernel, the same penalty, another loss each time. The data are the 569 tumours of the breast that come with
-scikit-learn: how much the radii of a tumour's nuclei vary (their standard error), against their mean. A few tumours
-vary far more than others of their size. The squared loss follows them, Huber's does not, the tube leaves small
-residuals alone, and pinball losses draw quantiles. A loss of your own needs a value and a derivative.
+Here is the same kernel and the same penalty with a different loss each time. The data are the 569 breast tumours that
+come with scikit-learn: how much the radii of a tumour's nuclei vary (their standard error), against their mean. A few
+tumours vary far more than others of their size. The squared loss follows them, Huber's does not, the tube ignores small
+residuals, and pinball losses draw quantiles. A loss of your own needs a value and a derivative.
 """
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,7 @@ left.set_ylabel("radius error")
 plt.show()
 
 # %%
-# How many tumours are below each of the quantiles.
+# The fraction of tumours below each of the quantiles:
 
 for q, model in zip((0.1, 0.5, 0.9), bounds, strict=True):
     print(f"quantile {q}: {np.mean(y < model.predict(X)):.1%} below, {model.status_.name}")

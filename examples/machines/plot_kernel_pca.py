@@ -1,9 +1,9 @@
 """
-Components that bend, and the way back
-======================================
+Curved components, and the way back
+===================================
 
-Handwritten digits, as points of a space with a dimension for each pixel. Straight components mix the
-digits; those of a Gaussian kernel keep them apart, and pre-images take noise off a picture.
+Handwritten digits are points of a space with a dimension for each pixel. Linear components mix the digits; those of a
+Gaussian kernel keep them apart, and pre-images remove noise from a picture.
 """
 
 import matplotlib.pyplot as plt
@@ -30,10 +30,9 @@ for ax, (name, model) in zip(
 plt.show()
 
 # %%
-# Taking noise off
-# ----------------
-# Noisy pictures are projected on 24 components of clean ones, and the pre-image of the projection is
-# looked for.
+# Removing noise
+# --------------
+# Noisy pictures are projected onto 24 components of clean ones, and the pre-image of the projection is computed.
 
 rng = np.random.default_rng(0)
 clean, noisy = X[:1500], X[1500:1510] + 0.35 * rng.normal(size=(10, 64))
@@ -52,8 +51,8 @@ plt.show()
 # %%
 # Singular values
 # ---------------
-# Without centring they are the singular values of the features: how fast they fall says how many
-# dimensions a kernel really uses.
+# Without centring these are the singular values of the features. How fast they fall shows how many dimensions a kernel
+# really uses.
 
 fig, ax = plt.subplots(figsize=(6.0, 3.4), layout="constrained")
 for gamma, colour in ((0.003, "#0072B2"), (0.03, "#009E73"), (0.3, "#D55E00")):

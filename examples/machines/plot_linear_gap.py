@@ -1,10 +1,10 @@
 """
-How a linear machine knows when to stop
-=======================================
+How a linear SVM knows when to stop
+===================================
 
-Every check of a fit yields two numbers: the primal objective at the present weights, and the dual
-objective at the present coefficients. The optimum lies between them, whatever the solver does next. Here two
-solvers close the gap on the same data: coordinate descent pass by pass, and Newton's method step by step.
+Every check during a fit computes two numbers: the primal objective at the current weights, and the dual objective at
+the current coefficients. The optimum lies between them, whatever the solver does next. Here two solvers close the gap
+on the same data: coordinate descent pass by pass, and Newton's method step by step.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,11 @@
 Fisher, logistic regression and SVM, side by side
 =================================================
 
-The same rows, the same kernel, three questions. Fisher's discriminant asks for the direction in which the classes
-are farthest apart for their spread; logistic regression for the likeliest labels; the support vector machine for the
-widest margin. The machine looks only at rows near the boundary, the others at all of them. Logistic
-regression says how sure it is; calibrated on rows left out of the fit, the machine says so too.
+Here are three methods on the same rows with the same kernel. Fisher's discriminant looks for the direction in which the
+classes are farthest apart relative to their spread, logistic regression for the likeliest labels, and the support
+vector machine for the widest margin. The support vector machine depends only on rows near the boundary, the others on
+all of them. Logistic regression says how sure it is; calibrated on rows left out of the fit, so does the support vector
+machine.
 """
 
 import matplotlib.pyplot as plt
@@ -48,7 +49,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.scatter(*X.T, c=np.where(y == 1, "#08306B", "#67000D"), s=9)
     ax.set(title=f"{name}\n{len(kept)} of {len(X)} rows have a coefficient", xlabel="mean radius")
 axes[0].set_ylabel("mean texture")
-figure.colorbar(shades, ax=axes, label="how likely it is benign")
+figure.colorbar(shades, ax=axes, label="probability of being benign")
 plt.show()
 
 # %%

@@ -1,10 +1,10 @@
 """
-A share in the place of C
-=========================
+A fraction instead of C
+=======================
 
-`NuSVC` is told what share of the rows may fall short of the margin, in the place of a weight C that has no meaning by
-itself. The share `nu` is an upper bound of those margin errors, and a lower bound of the share of support vectors. The
-data are the breast cancer patients that come with scikit-learn: 569 of them, 37 % malignant.
+You tell `NuSVC` what fraction of the rows may fall short of the margin, instead of a weight C that has no meaning by
+itself. The fraction `nu` is an upper bound on these margin errors, and a lower bound on the fraction of support
+vectors. The data are the breast cancer patients that come with scikit-learn: 569 of them, 37 % malignant.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ X, y = (data.data - data.data.mean()) / data.data.std(), data.target_names[data.
 two = X[["mean radius", "mean texture"]]
 
 # %%
-# No share above twice that of the smaller class can be had: it would ask for more of that class than there is. Such a
-# nu is refused before anything is solved.
+# No fraction above twice that of the smaller class is possible, since that class has too few rows. Such a nu is refused
+# before anything is solved.
 
 try:
     NuSVC(nu=0.9).fit(X, y)
@@ -28,9 +28,9 @@ except ParameterError as error:
     print(error)
 
 # %%
-# On the left, what a model of all thirty columns makes of every nu: those that fall short of the margin are never more,
-# and the support vectors never fewer. On the right, a small share and a large one in two of the columns: with more
-# errors allowed, the margin is wider.
+# On the left is a model of all thirty columns for every nu: the fraction that falls short of the margin is never larger
+# than nu, and the fraction of support vectors never smaller. On the right are a small and a large fraction in two of
+# the columns: the more errors are allowed, the wider the margin.
 
 figure, (left, *right) = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
 shares = np.linspace(0.02, 0.74, 19)
@@ -43,7 +43,7 @@ for nu in shares:
 left.plot(shares, support, "o-", color="C0", label="support vectors")
 left.plot(shares, shares, "--", color="0.4", label="nu")
 left.plot(shares, short, "s-", color="C3", label="short of the margin")
-left.set(xlabel="nu", ylabel="share of the rows", title="nu lies between the two")
+left.set(xlabel="nu", ylabel="fraction of the rows", title="nu lies between the two")
 left.legend()
 for ax, nu in zip(right, (0.25, 0.7), strict=True):
     model = NuSVC(nu=nu, gamma=0.3).fit(two, y)

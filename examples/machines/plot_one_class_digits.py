@@ -2,9 +2,9 @@
 What is not a three
 ===================
 
-A one-class machine sees only threes, and is then shown all digits. `SVDD` draws the smallest ball of the feature
-space that holds all but a share `nu` of what it has seen; whatever is outside is not like them. For a Gaussian
-kernel `OneClassSVM` is the same machine.
+A one-class model is trained only on threes and then sees all digits. `SVDD` finds the smallest ball in the feature
+space that contains all but a fraction `nu` of the training rows; whatever is outside does not resemble them. With a
+Gaussian kernel, `OneClassSVM` makes the same predictions.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ threes, rest = X[y == 3], X[y != 3]
 seen, new = threes[:120], threes[120:]
 
 # %%
-# Training knows nothing of other digits. The score is minus the squared distance from the centre.
+# No other digits are used in training. The score is minus the squared distance from the centre.
 
 ball = SVDD(nu=0.05, gamma=0.05).fit(seen)
 print(f"radius {ball.radius_:.4f}, {len(ball.support_)} support vectors")
@@ -54,5 +54,5 @@ for row, images, colour in zip(grid, (oddest, closest), (BLUE, INK), strict=True
         cell.set(xticks=[], yticks=[])
         for spine in cell.spines.values():
             spine.set(color=colour, lw=2)
-right.suptitle("above: the oddest threes; below: what comes closest to one")
+right.suptitle("above: the oddest threes; below: the other digits closest to a three")
 plt.show()

@@ -2,9 +2,8 @@
 Stochastic gradient descent and its bound
 =========================================
 
-The algorithm of section 15.5 of Shalev-Shwartz and Ben-David draws a row at a time. A theorem
-bounds, in expectation, how far the mean of its iterates is from the optimum after T steps.
-Here the theorem stands beside what happens.
+The algorithm of section 15.5 of Shalev-Shwartz and Ben-David draws one row at a time. A theorem bounds, in expectation,
+how far the mean of its iterates is from the optimum after T steps. Here the bound is plotted beside actual runs.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +18,7 @@ X = scale(X)
 lam = 0.02
 
 # %%
-# The optimum, from a solver that does not stop before it has a proof.
+# The optimum, from a solver that stops only when it has a proof.
 
 exact = SVC(kernel="linear", C=Regularization.from_lambda(lam, half=True), bias="none", tol=1e-6).fit(X, y)
 optimum = lam * exact.certificate_.primal
@@ -28,9 +27,8 @@ print(f"min f = {optimum:.6f}")
 # %%
 # Eight runs
 # ----------
-# With one seed a longer run begins with the shorter one, so fits of growing T walk along one
-# path. The mean of the iterates remembers the first ones, which were as long as 1/lambda; the last
-# iterate forgets them, and jumps.
+# With the same seed, a longer run begins with the shorter one, so fits of growing T follow a single path. The mean of
+# the iterates remembers the first ones, which were as long as 1/lambda; the last iterate forgets them, but is noisy.
 
 signs = np.where(y == 1, 1.0, -1.0)
 
@@ -64,13 +62,12 @@ ax.loglog(steps, bounds[True], color="black", lw=1.2, ls="--", label="bound with
 for average, colour, name in ((False, "#E69F00", "last iterate"), (True, "#0072B2", "mean of the iterates")):
     ax.loglog(steps, curves[average].T, color=colour, alpha=0.25, lw=0.8)
     ax.loglog(steps, curves[average].mean(axis=0), color=colour, lw=2.2, label=f"{name}, mean of eight runs")
-ax.set(xlabel="steps T", ylabel="f(w) - min f", title="What was promised, and what was reached")
+ax.set(xlabel="steps T", ylabel="f(w) - min f", title="The bound, and what was reached")
 ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The report of one run: the bound before it, the certificate after it. The gap of the
-# certificate needs no knowledge of the optimum.
+# One run: the bound before it, the certificate after it. The gap of the certificate needs no knowledge of the optimum.
 
 model = PegasosSVC(alpha=lam, T=100_000, bias="none").fit(X, y)
 print(model.bound_)

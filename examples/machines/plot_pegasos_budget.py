@@ -2,8 +2,8 @@
 Kernel SGD on a budget
 ======================
 
-With a kernel, every row that ever fell short of the margin stays in the model. A budget
-bounds them: what has no room is dropped, or merged into the support vector most like it.
+With a kernel, every row that ever fell short of the margin stays in the model. A budget limits their number: surplus
+support vectors are dropped, or merged into the most similar one.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ y = side
 kernel = RBF(gamma=2.0)
 
 # %%
-# The same draws without a budget, and with forty support vectors by either strategy.
+# The same draws without a budget, and with forty support vectors under either strategy.
 
 settings = {
     "no budget": {},

@@ -3,7 +3,7 @@ The perceptron and the bound on its mistakes
 ============================================
 
 On points of norm at most rho that some halfspace separates with margin gamma, the perceptron makes at most
-(rho/gamma)^2 updates. The bound knows neither how many points there are nor how many coordinates they have.
+(rho/gamma)^2 updates. The bound depends neither on the number of points nor on the number of coordinates.
 """
 
 import matplotlib.pyplot as plt
@@ -59,7 +59,7 @@ plt.show()
 # %%
 # Many runs
 # ---------
-# In thirty dimensions. The narrower the margin, the more updates, and always fewer than the bound. Batches, which add
+# In thirty dimensions: the narrower the margin, the more updates, but always fewer than the bound. Batches, which add
 # the mean of all mistakes at once, obey it too.
 
 gaps = np.geomspace(0.3, 0.003, 14)

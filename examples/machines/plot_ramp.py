@@ -1,10 +1,9 @@
 """
-A loss that outliers cannot run up
-==================================
+A loss that resists outliers
+============================
 
-The hinge loss of a row grows without bound with its distance from the boundary, so a few wrong
-labels far away can tilt it. The ramp loss stops at 1 - s: beyond that, where a row is makes no
-difference any more.
+The hinge loss of a row grows without bound with its distance from the boundary, so a few wrong labels far away can tilt
+it. The ramp loss stops at 1 - s: beyond that, it makes no difference where a row is.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +26,8 @@ plt.show()
 # %%
 # Twelve wrong labels
 # -------------------
-# Two classes that a vertical line separates almost perfectly, and twelve rows of the first class,
-# far to the right, that carry the label of the wrong one.
+# Two classes that a vertical line separates almost perfectly, and twelve rows far to the right that are wrongly
+# labelled as the first class.
 
 rng = np.random.default_rng(3)
 good = np.concatenate([rng.normal([-1.5, 0.0], [0.6, 1.3], (60, 2)), rng.normal([1.5, 0.0], [0.6, 1.3], (60, 2))])
@@ -45,8 +44,8 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
 plt.show()
 
 # %%
-# The rings tell why. Under the hinge every wrong row is a support vector at the bound; under the
-# ramp none of them is one: they lie on the flat part and have no pull.
+# The rings show why. Under the hinge, every wrong row is a support vector at the bound. Under the ramp, none of them
+# is: they lie on the flat part and have no influence.
 
 ramp = models["ramp loss (RampSVC)"]
 print("outliers:", ramp.outliers_)
@@ -54,9 +53,9 @@ print("outliers:", ramp.outliers_)
 # %%
 # A few convex problems
 # ---------------------
-# The ramp objective is not convex. From the hinge solution on, each step replaces the part that
-# is not by its tangent and solves what remains, which lies above the ramp objective and touches
-# it where the last step ended. So the objective falls until nothing changes.
+# The ramp objective is not convex. Starting from the hinge solution, each step replaces the concave part by its tangent
+# and solves the rest, which lies above the ramp objective and touches it where the last step ended. So the objective
+# falls until nothing changes.
 
 steps = ramp.steps_
 fig, ax = plt.subplots(figsize=(6.0, 3.2), layout="constrained")
@@ -67,22 +66,22 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The last problem is certified like any other, and it was linearised where it ended: the model is
-# a stationary point. (Not necessarily the global minimum: that is hard to find, and hard to prove.)
+# The last problem is certified like any other, and it was linearised at its solution, so the model is a stationary
+# point. (It need not be the global minimum, which is hard to find and hard to prove.)
 
 print(ramp.certificate_)
 print("stationary:", ramp.certificate_.is_stationary())
 
 # %%
-# Labels turned at random
-# -----------------------
-# Noise that is spread evenly does not tilt the boundary, and the ramp is only a little more
-# accurate. But every turned label is a support vector of the hinge, while the ramp leaves them
-# out, so the model stays small (Collobert et al. 2006).
+# Labels flipped at random
+# ------------------------
+# Noise that is spread evenly does not tilt the boundary, and the ramp is only a little more accurate. But every flipped
+# label is a support vector of the hinge, while the ramp leaves them out, so the model stays small (Collobert et al.
+# 2006).
 
 
 def circle(n, share, rng):
-    """Inside or outside of a circle, with a share of the labels turned."""
+    """Inside or outside a circle, with a fraction of the labels flipped."""
     rows = rng.uniform(-2.0, 2.0, (n, 2))
     labels = (rows**2).sum(axis=1) > 2.2
     return rows, labels, labels ^ (rng.random(n) < share)
@@ -101,7 +100,7 @@ for name, kind, colour in (("SVC", SVC, "#0072B2"), ("RampSVC", RampSVC, "#D55E0
         sizes.append(len(model.support_))
     left.plot(shares, scores, "o-", color=colour, label=name)
     right.plot(shares, sizes, "o-", color=colour, label=name)
-left.set(xlabel="share of labels turned", ylabel="accuracy on right labels", ylim=(0.8, 1.0))
-right.set(xlabel="share of labels turned", ylabel="support vectors", ylim=(0, None))
+left.set(xlabel="fraction of labels flipped", ylabel="accuracy on true labels", ylim=(0.8, 1.0))
+right.set(xlabel="fraction of labels flipped", ylabel="support vectors", ylim=(0, None))
 left.legend(frameon=False)
 plt.show()

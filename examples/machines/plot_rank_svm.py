@@ -2,9 +2,9 @@
 Learning an order
 =================
 
-Nobody asks how far the disease will go, only who should be seen first. `RankSVM` learns from pairs: of two patients of
-about the same age, the one whose disease went further is to come first. Comparisons are made within a group of ages
-only, so that ages need no common scale, and the pairs are counted, never listed.
+Suppose you need to know not how far a disease will progress, but who should be seen first. `RankSVM` learns from pairs:
+of two patients of about the same age, the one whose disease progressed further should come first. Patients are compared
+only within an age group, so the groups need no common scale, and the pairs are counted, never listed.
 """
 
 import matplotlib.pyplot as plt

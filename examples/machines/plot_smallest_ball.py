@@ -2,9 +2,8 @@
 The smallest ball around a sample
 =================================
 
-How many points a margin can shatter depends on how large they are together: on the radius of the smallest
-ball that encloses them, in the feature space of the kernel. It is a convex program, and its dual proves that no
-ball is smaller.
+How many points a margin can shatter depends on the radius of the smallest ball that encloses them, in the feature space
+of the kernel. Finding it is a convex program, and its dual proves that no ball is smaller.
 """
 
 import matplotlib.pyplot as plt
@@ -21,9 +20,9 @@ axis = np.linspace(-4.0, 4.0, 240)
 plane = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 
 # %%
-# The weights of the dual make the centre, and only points on the sphere have any. For a Gaussian kernel the
-# ball lives in infinitely many dimensions; what is drawn is which points of the plane it contains, darker
-# where they are nearer to its centre. The narrower the kernel, the more points it takes to hold the ball.
+# The weights of the dual determine the centre, and only points on the sphere have any. For a Gaussian kernel the ball
+# lives in infinitely many dimensions; the plots show which points of the plane it contains, darker the nearer they are
+# to its centre. The narrower the kernel, the more points lie on the sphere.
 
 figure, axes = plt.subplots(1, 3, figsize=(14, 5), layout="constrained")
 kernels = ((Linear(), "linear"), (RBF(gamma=0.15), "Gaussian, γ = 0.15"), (RBF(gamma=2.0), "Gaussian, γ = 2"))

@@ -2,9 +2,9 @@
 Tubes: given, and found
 =======================
 
-Support vector regression pays nothing for errors inside a tube. `SVR` is told how wide the tube is; `NuSVR` is told how
-many points may be outside, and finds the width. The data are the diabetes patients that come with scikit-learn: the
-progress of the disease against the body mass index.
+Support vector regression ignores errors inside a tube. You give `SVR` the width of the tube; you give `NuSVR` the
+fraction of points that may be outside, and it finds the width. The data are the diabetes patients that come with
+scikit-learn: the progression of the disease against the body mass index.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ data = load_diabetes(scaled=False)
 X, y = data.data[:, [2]], data.target
 
 # %%
-# Only points on the border of the tube (circles) or outside it (diamonds) are support vectors. A certificate says of
-# each fit how far it can be from the optimum.
+# Only points on the border of the tube (circles) or outside it (diamonds) are support vectors. The certificate of each
+# fit says how far it can be from the optimum.
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 5.6), sharey=True, layout="constrained")
 kernel = {"C": 50.0, "gamma": 0.015}

@@ -2,9 +2,9 @@
 The version space and its centres
 =================================
 
-A line in the plane has three weights, w1, w2 and b, and only their direction matters: a line is
-a point of the sphere. Each training row forbids half of that sphere. What is left, the *version
-space*, holds all lines that make no mistake. Which of them should one take?
+A line in the plane has three weights, w1, w2 and b, and only their direction matters, so a line is a point on the
+sphere. Each training row rules out half of that sphere. What is left, the *version space*, contains all lines that make
+no mistake. Which of them should you choose?
 """
 
 import matplotlib.pyplot as plt
@@ -20,11 +20,10 @@ y = np.repeat([0, 1], 12)
 # %%
 # A map of the sphere
 # -------------------
-# Every row is a wall. The ball centre, the hard margin for rows of length 1, is as far as possible
-# from the nearest walls and does not see the others. The analytic centre has the largest product
-# of distances to *all* walls, so many walls on one side push it away even where they do not
-# touch the version space. The centre of mass is the mean of all perfect lines; for three weights
-# it has a closed form, and the Bayes point machine finds it by sampling.
+# Every row is a wall. The ball centre, the hard margin for rows of length 1, is as far as possible from the nearest
+# walls and ignores the others. The analytic centre has the largest product of distances to *all* walls, so many walls
+# on one side push it away even if they do not touch the version space. The centre of mass is the mean of all perfect
+# lines; for three weights it has a closed form, and the Bayes point machine finds it by sampling.
 
 bayes = BayesPointMachine(kernel="linear", slack=0.0, random_state=0).fit(X, y)
 display = VersionSpaceDisplay.from_data(X, y, estimators={"Bayes point, sampled": bayes})
@@ -62,8 +61,8 @@ plt.show()
 # %%
 # With a proof
 # ------------
-# `AnalyticCentreMachine` is the same centre for any kernel. Its certificate bounds by the
-# duality gap, and by the Newton decrement, how far it is from the largest product.
+# `AnalyticCentreMachine` computes this centre for any kernel. Its certificate uses the duality gap and the Newton
+# decrement to bound how far it is from the largest product.
 
 analytic = AnalyticCentreMachine(kernel="linear", slack=0.0).fit(X, y)
 print(analytic.certificate_)

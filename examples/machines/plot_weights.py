@@ -3,8 +3,8 @@ Which groups of columns matter: weights of kernels
 ==================================================
 
 A sum of kernels, one for each group of columns, has a weight for each, which `MKLClassifier` learns together with the
-machine. Measurements of a tumour come as mean, standard error and worst value; which of the three says most? The
-sparse method keeps what the machine needs, the others give everything a share.
+classifier. Measurements of a tumour come as mean, standard error and worst value; which of the three is most
+informative? The sparse method keeps only what is needed; the others give everything some weight.
 """
 
 import matplotlib.pyplot as plt

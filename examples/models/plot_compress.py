@@ -2,9 +2,8 @@
 Fewer support vectors, with a bound
 ===================================
 
-A Gaussian machine on noisy data keeps hundreds of support vectors. `mercer.compress` keeps a few of
-them, with the best coefficients there are, and proves how little the decision function changes: at
-every point, also where no data are.
+A Gaussian kernel on noisy data keeps hundreds of support vectors. `mercer.compress` keeps a few of them, with the best
+possible coefficients, and proves how little the decision function changes at every point, even where there are no data.
 """
 
 import matplotlib.pyplot as plt
@@ -40,10 +39,10 @@ for ax, each in zip(axes, [model, *smaller], strict=True):
 plt.show()
 
 # %%
-# The bound against what is seen
-# ------------------------------
-# For every number of vectors: the bound, which holds at all points of the plane, and the largest change on a
-# grid over it. The Gaussian kernel has :math:`k(x, x) = 1`, so that both are in units of the margin.
+# The bound and the actual change
+# -------------------------------
+# For every number of vectors: the bound, which holds at all points of the plane, and the largest change on a grid. The
+# Gaussian kernel has :math:`k(x, x) = 1`, so both are in units of the margin.
 
 counts = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 30, 36, 42, 50]
 found = [mercer.compress(model, n_vectors=n) for n in counts]
@@ -59,7 +58,7 @@ ax.axhline(1.0, color="black", lw=0.8, ls=":")
 ax.text(counts[-1], 1.15, "the margin", ha="right")
 same = next(n for place, n in enumerate(counts) if min(agree[place:]) == 100.0)
 ax.axvline(same, color="black", lw=0.8, ls="--")
-ax.text(same + 0.6, max(bounds), f"from {same} on every training point\nhas the label it had", va="top")
+ax.text(same + 0.6, max(bounds), f"from {same} on, every training\npoint keeps its label", va="top")
 ax.set(
     xlabel=f"support vectors kept, of {len(model.support_)}",
     ylabel="change of the decision function",

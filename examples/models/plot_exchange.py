@@ -1,15 +1,15 @@
 r"""
-A machine that travels
-======================
+A model that travels
+====================
 
-A support vector machine is a sum of kernels, :math:`f(x) = \sum_j c_j k(x_j, x) + b`, and every tool that
-knows the kernel can evaluate it. Here LIBSVM, by way of scikit-learn, trains one on three classes. Mercer
-takes it over, writes LIBSVM's own file format and reads it again.
+A support vector machine is a sum of kernels, :math:`f(x) = \sum_j c_j k(x_j, x) + b`, and every tool that knows the
+kernel can evaluate it. Here LIBSVM, by way of scikit-learn, trains one on three classes. Mercer converts it, writes
+LIBSVM's own file format and reads it again.
 
-On the left is what everybody who has the file can see: the support vectors are training rows. In the
-middle, how far the decision values of the machine that came back are from LIBSVM's, in units of the last
-bit of a number of their size: rounding, and nothing else. On the right the same kind of file for linear machines,
-which need no training rows: three lines of weights, one for each pair of classes.
+The left-hand plot shows what anyone who has the file can see: the support vectors are training rows. The middle one
+shows how far the decision values of the model read back are from LIBSVM's, in units of the last bit: rounding, and
+nothing else. On the right is the same kind of file for linear models, which need no training rows: three lines of
+weights, one for each pair of classes.
 """
 
 import tempfile
@@ -27,7 +27,7 @@ theirs = svm.SVC(gamma=0.4, C=2.0, decision_function_shape="ovo").fit(X, y)
 linear = mercer.SVC(kernel="linear").fit(X, y)
 
 # %%
-# Out and in again. The second file leaves the support vectors out.
+# Write and read again. The second file leaves the support vectors out.
 
 with tempfile.TemporaryDirectory() as folder:
     path, bare = Path(folder) / "blobs.model", Path(folder) / "bare.model"
@@ -58,7 +58,7 @@ for axis, model, title in ((axes[0], again, "what the file shows"), (axes[2], we
 owner = np.repeat(np.arange(3), again.n_support_)
 rows = again.support_vectors_
 axes[0].scatter(rows[:, 0], rows[:, 1], c=COLOURS[owner], edgecolor="k", s=28, linewidth=0.6)
-axes[0].set_xlabel(f"{len(rows)} of {len(X)} training rows, all their digits")
+axes[0].set_xlabel(f"{len(rows)} of {len(X)} training rows, to every digit")
 image = axes[1].pcolormesh(side, side, units.reshape(len(side), len(side)), cmap="cividis", rasterized=True)
 axes[1].set_title("difference to LIBSVM")
 axes[1].set_xlabel("units of the last bit of a double")

@@ -2,7 +2,7 @@
 Why? A text, a tree, a graph and a row explained
 ================================================
 
-A decision value is a sum, and a sum can be taken apart. `ExplanationDisplay` draws the parts on the thing itself:
+A decision value is a sum, and a sum can be taken apart. `ExplanationDisplay` draws the parts on the item itself:
 letters, words, nodes, or bars for the columns of a row.
 """
 
@@ -17,7 +17,7 @@ from mercer.plot import ExplanationDisplay
 # %%
 # A text, word by word
 # --------------------
-# Short reviews, told apart by words and pairs of words. Words that the machine has not met say nothing.
+# Short reviews, classified by words and pairs of words. Words that did not occur in training contribute nothing.
 
 GOOD = (
     "a wonderful little film with a great cast|the story is moving and the music is great|"
@@ -40,7 +40,7 @@ plt.show()
 # %%
 # A text, letter by letter
 # ------------------------
-# Subsequences with gaps have too many features to list. Every occurrence still has its places in the text.
+# Subsequences with gaps have too many features to list, but every occurrence still has positions in the text.
 
 german = "wo ist der Bahnhof|das Brot ist auf dem Tisch|wie spät ist es jetzt|wir gehen heute auf den Markt"
 english = "where is the station|the bread is on the table|what time is it now|we are going to the market today"
@@ -52,8 +52,8 @@ plt.show()
 # %%
 # A tree, node by node
 # --------------------
-# Is it a question? Subset trees count fragments, of which a tree has thousands. A node is judged by hiding its
-# label: what the decision value then loses is what the node took part in.
+# Is it a question? Subset trees count fragments, of which a tree has thousands. A node is judged by hiding its label:
+# what the decision value loses is everything the node took part in.
 
 QUESTIONS = (
     "(SQ (VBD did) (NP (DT the) (NN dog)) (VP (VB bark)))",
@@ -75,8 +75,8 @@ plt.show()
 # %%
 # A graph, node by node
 # ---------------------
-# Small molecules with and without a nitro group, NO2. The Weisfeiler-Lehman kernel counts neighbourhoods; the
-# machine was told only which molecules are of which kind.
+# Small molecules with and without a nitro group, NO2. The Weisfeiler-Lehman kernel counts neighbourhoods; in training,
+# only the kind of each molecule was given.
 
 rng = np.random.default_rng(5)
 
@@ -105,7 +105,7 @@ plt.show()
 # %%
 # A row, column by column
 # -----------------------
-# For rows of numbers and for tables the parts are columns.
+# For rows of numbers and for tables, the parts are columns.
 
 wine = load_wine(as_frame=True)
 two = wine.target > 0

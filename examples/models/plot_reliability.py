@@ -1,12 +1,13 @@
 """
-Do rows that get 80 % turn out right in 80 %?
-=============================================
+Are rows with 80 % right 80 % of the time?
+==========================================
 
-A reliability curve: test rows are put into ten bins by the probability they were given, and each bin shows how many
-of them were indeed of that class. On the diagonal is honest; the bands say what is chance. The decision values of a
-support vector machine are no probabilities, even squeezed between 0 and 1; a sigmoid or steps, learnt from rows
-left out, make them so. The rows are the 1,797 digits that come with scikit-learn, of which only the mean ink
-of four quarters is shown: whether a digit is odd can often only be guessed then.
+For a reliability curve, test rows are sorted into ten bins by their predicted probability, and each bin shows how many
+of them actually belong to that class. An honest model lies on the diagonal; the bands show what could be chance. The
+decision values of a support vector machine are not probabilities, even squeezed between 0 and 1. A sigmoid or a step
+function, learnt from rows left out, turns them into probabilities. The rows are the 1,797 digits that come with
+scikit-learn, reduced to the mean ink in each of four quarters, so that whether a digit is odd can often only be
+guessed.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 A cluster that loses a worker
 =============================
 
-A search over kernels and folds is divided among the workers of a cluster, here three processes of a `LocalCluster`; an
-address, such as ``tcp://10.0.0.1:8786``, is one of other machines. Each bar is a kernel on a fold, in the row of the
-worker that judged it. On the way one worker is killed: what it had begun is done by others, and another worker takes
-its place. The table has the bits that one process finds alone.
+A search over kernels and folds is divided among the workers of a cluster. Here it is a `LocalCluster` of three
+processes; pass an address such as ``tcp://10.0.0.1:8786`` to use other machines. Each bar is a kernel on a fold, in the
+row of the worker that scored it. On the way one worker is killed: others redo what it had started, and a new worker
+takes its place. The result has the same bits as that of a single process.
 """
 
 import logging
@@ -25,8 +25,8 @@ grid = {"Cs": 2.0 ** np.arange(-4, 9), "gammas": 2.0 ** np.arange(-6, 6)}
 alone = SVCCV(**grid).fit(X, y)
 
 # %%
-# The same search on the cluster. A callback hears of every task that is done, and after the twentieth it kills a worker
-# without a word, as a power failure would.
+# The same search on the cluster. A callback receives every finished task, and after the twentieth it kills a worker
+# without warning, as a power failure would.
 
 heard, death = [], []
 

@@ -1,10 +1,10 @@
 """
-Landmarks in place of all rows
-==============================
+Landmarks instead of all rows
+=============================
 
-A machine over a few hundred landmarks costs as much to predict with as it has landmarks, and its fit grows with the
-number of rows alone. `mercer.LowRank` asks for one, and `distance_` says by how much the exact machine could be better:
-no more than the gap and the distance together.
+The cost of predicting with a model over a few hundred landmarks is proportional to their number, and the cost of its
+fit grows only with the number of rows. Pass `mercer.LowRank` to get one. `distance_` says how much better the
+exact model could be: no more than the gap and the distance together.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ y = np.where(hidden + 0.6 * rng.normal(size=4000) > 0, 1, -1)
 X, y, new, truth = X[:2000], y[:2000], X[2000:], y[2000:]
 
 # %%
-# The exact machine, and machines over more and more landmarks, drawn in two ways.
+# The exact model, and models over more and more landmarks, chosen in two ways.
 
 exact = SVC(C=2.0, gamma=0.15).fit(X, y)
 counts = [25, 50, 100, 200, 400, 800]
@@ -29,11 +29,10 @@ found = {
 }
 
 # %%
-# What was said, and what is true
-# -------------------------------
-# On the left, by how much the objective exceeds that of the exact machine, and the bound, which knows nothing of that
-# machine. On the right, errors on rows that no machine has seen: long before the objective is reached, they are those
-# of the exact machine.
+# The bound and the truth
+# -----------------------
+# On the left, by how much the objective exceeds that of the exact model, and the bound, which does not use the exact
+# model. On the right, errors on new rows: they match those of the exact model long before the objective does.
 
 best = exact.certificate_.primal
 fig, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.2), layout="constrained")

@@ -2,8 +2,8 @@
 Rows that do not fit into memory
 ================================
 
-A folder of Parquet files is read block by block, as often as a linear machine needs. The answer is that of all rows
-at once, with the same proof.
+A folder of Parquet files is read block by block, as often as a linear model needs. The result is the same as from all
+rows at once, with the same proof.
 """
 
 import tempfile
@@ -20,7 +20,8 @@ from mercer import LinearCV, LinearSVC, TableFeatures
 from mercer.io import Blocks
 
 # %%
-# Twenty files of a made table: numbers on different scales, labels, and missing values. Nobody ever holds all of it.
+# Twenty files of a synthetic table: numbers on different scales, labels, and missing values. The table is never in
+# memory as a whole.
 
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name)
@@ -39,7 +40,7 @@ blocks = Blocks(path, target="late", block_rows=5000)
 print(blocks, blocks.names)
 
 # %%
-# The first look learns means, deviations, labels and gaps; the machine takes a few passes more, and is certified.
+# The first pass finds means, deviations, labels and missing values; the fit takes a few more passes, and is certified.
 
 begin = time.perf_counter()
 model = make_pipeline(TableFeatures(), LinearSVC(loss="hinge", C=0.01, memory_limit="2GiB")).fit(blocks)
@@ -48,7 +49,7 @@ print(f"{machine.status_} after {machine.n_passes_} passes, {time.perf_counter()
       f"{machine.certificate_.relative_gap:.1e}, {100 * model.score(blocks):.1f} % right")  # fmt: skip
 
 # %%
-# How the gap closes pass by pass, and what the machine makes of the columns.
+# How the gap closes pass by pass, and the weight of each column.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.0), layout="constrained")
 gaps = [point.violation for point in machine.trace_]
@@ -56,7 +57,7 @@ left.semilogy(np.arange(1, len(gaps) + 1), gaps, "o-", color="#0072B2")
 left.axhline(machine.tol, color="black", linewidth=0.8, linestyle="--", label="tol")
 left.set_xlabel("step")
 left.set_ylabel("relative duality gap")
-left.set_title("One pass over the files a step")
+left.set_title("One pass over the files per step")
 left.legend()
 names = model[0].get_feature_names_out()
 right.barh(names[::-1], machine.coef_[0][::-1], color="#E69F00")
@@ -65,7 +66,7 @@ right.set_title("Weights of the features")
 plt.show()
 
 # %%
-# The strength by cross-validation: the machines of all folds are solved in the same passes.
+# The strength of the penalty by cross-validation: the models of all folds are solved in the same passes.
 
 features = model[0].transform(blocks)
 search = LinearCV(LinearSVC(loss="hinge"), Cs=[1e-6, 1e-5, 1e-4, 1e-3, 1e-2], cv=5).fit(features)
@@ -74,7 +75,7 @@ fig, ax = plt.subplots(figsize=(6.5, 4.0), layout="constrained")
 ax.errorbar(search.cv_results_["param_C"], 100 * means, 100 * spread, fmt="o-", color="#009E73", capsize=3)
 ax.set_xscale("log")
 ax.set_xlabel("C")
-ax.set_ylabel("accuracy of five folds, %")
+ax.set_ylabel("accuracy in five folds, %")
 ax.set_title(f"{search.n_passes_} passes for {5 * 5} fits and the last")
 plt.show()
 

@@ -1,10 +1,10 @@
 """
-Which bounds say something, and when
-====================================
+Which bounds are informative, and when
+======================================
 
-A distribution that is separable with a known margin, in 1000 dimensions. Hard-SVM learns from more and more
-rows of it. What did theory promise at each size, and what came of it? A bound of 1 or more is *vacuous*: it
-is true, and says nothing.
+Take a distribution in 1000 dimensions that is separable with a known margin. Hard-SVM learns from more and more rows of
+it. What did theory promise at each size, and what was achieved? A bound of 1 or more is *vacuous*: it is true, but says
+nothing.
 """
 
 import matplotlib.pyplot as plt
@@ -17,9 +17,9 @@ BLUE, ORANGE, GREEN, RED, PINK = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#C
 # %%
 # The distribution
 # ----------------
-# All rows have norm rho = 1. The first coordinate is between 0.05 and 0.08 for one class and between
-# -0.08 and -0.05 for the other; the rest points anywhere. So it is separable with a (0.05, 1)-margin by a
-# halfspace through the origin, which is what Theorem 15.4 asks for.
+# All rows have norm rho = 1. The first coordinate is between 0.05 and 0.08 for one class and between -0.08 and -0.05
+# for the other; the remaining direction is random. So it is separable with a (0.05, 1)-margin by a halfspace through
+# the origin, as Theorem 15.4 requires.
 
 d, gamma, rho, delta = 1000, 0.05, 1.0, 0.05
 rng = np.random.default_rng(0)
@@ -62,10 +62,10 @@ print(report)
 # %%
 # Promise and outcome
 # -------------------
-# Far to the right the theorem of the margin says something long before the bound of the dimension does. Neither
-# is near the truth. The leave-one-out estimates are, because they look at the fit itself. The shaded area is the
-# lower bound of d/ε: for every algorithm there is *some* distribution of these dimensions on which its expected
-# error is no smaller. This one has a margin, so it may be learnt from fewer rows.
+# The margin bound becomes informative long before the dimension bound does. Neither is near the truth. The
+# leave-one-out estimates are, because they look at the fit itself. The shaded area is the lower bound of d/ε: for every
+# algorithm there is *some* distribution in this dimension on which its expected error is no smaller. This one has a
+# margin, so it can be learnt from fewer rows.
 
 all_sizes = np.geomspace(20, 1e7, 200).astype(int)
 figure, ax = plt.subplots(figsize=(10, 5.6), layout="constrained")
@@ -76,7 +76,7 @@ dimension = [theory.vc_bound(m, theory.vc_dimension(d, homogeneous=True), delta)
 ax.loglog(all_sizes, dimension, color=BLUE, linewidth=3, label=f"VC bound, d = {d}")
 forbidden = [theory.vc_lower_bound(m, theory.vc_dimension(d, homogeneous=True)) for m in all_sizes]
 ax.fill_between(
-    all_sizes, 1e-5, forbidden, color=BLUE, alpha=0.12, label="what no algorithm can promise without a margin"
+    all_sizes, 1e-5, forbidden, color=BLUE, alpha=0.12, label="impossible for any algorithm without a margin"
 )
 ax.loglog(all_sizes, theorem, color=ORANGE, linewidth=3, label="Theorem 15.4, (ρ/γ)² = 400")
 ax.loglog(sizes, found["support_vectors"], "s-", color=PINK, label="leave-one-out, mean of 3: support vectors over m")
@@ -86,6 +86,6 @@ ax.loglog(
 )
 needed = theory.hard_svm_sample_size(0.1, delta, gamma, rho)
 ax.plot(needed, 0.1, "*", color="black", markersize=18, label=f"m(0.1, 0.05) of the slides = {needed:,}")
-ax.set(xlabel="rows to learn from, m", ylabel="error, and bounds on it", ylim=(2e-3, 300), xlim=(20, 1e7))
+ax.set(xlabel="training rows, m", ylabel="error, and bounds on it", ylim=(2e-3, 300), xlim=(20, 1e7))
 ax.legend(frameon=False, loc="upper right")
 plt.show()

@@ -2,9 +2,9 @@
 Two hulls and a proof
 =====================
 
-When no line separates two classes, Hard-SVM has no solution. `HardMarginSVC` then says why: it names a
-point that lies in the convex hulls of both classes, with the weights that make it. A line that
-separates the classes would have this point on both of its sides.
+When no line separates two classes, Hard-SVM has no solution. `HardMarginSVC` then shows why: it names a point that lies
+in the convex hulls of both classes, with its weights. A line that separates the classes would have this point on both
+of its sides.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ styles = {1: ("#0072B2", "o"), 2: ("#E69F00", "s")}
 # %%
 # The error
 # ---------
-# The petals of two species of iris overlap. (Two flowers of different species have the very same petals; they are
-# left out here, for they would be all of the proof.)
+# The petals of two species of iris overlap. (Two flowers of different species have identical petals; they are left out
+# here, because they alone would be the proof.)
 
 shared = {tuple(p) for p in petals[species == 1]} & {tuple(p) for p in petals[species == 2]}
 kept = np.array([tuple(p) not in shared for p in petals])
@@ -38,8 +38,8 @@ except NotSeparableError as error:
     print(error)
 
 # %%
-# Anybody who has the data can check the proof in a few lines: the weights of each class are not negative and
-# sum to one, and both weighted means are the same point.
+# Anyone with the data can check the proof in a few lines: the weights of each class are nonnegative and sum to one, and
+# both weighted means are the same point.
 
 positive, negative = proof.weights[proof.signs > 0], proof.weights[proof.signs < 0]
 print("virginica: ", positive.round(4), "of rows", proof.positive, "give", positive @ X[proof.positive])
@@ -77,8 +77,8 @@ plt.show()
 # %%
 # Other kernels
 # -------------
-# A Gaussian kernel separates any rows that are different. With the two flowers back among the others it cannot, and
-# they are the proof: there is nothing in their petals by which to tell one from the other.
+# A Gaussian kernel separates any rows that differ. With the two identical flowers included it cannot, and they are the
+# proof: nothing in their petals tells one from the other.
 
 HardMarginSVC(kernel=RBF(gamma=1.0)).fit(X, y)
 try:

@@ -1,10 +1,10 @@
 """
-Who supports the hyperplane
-===========================
+Which rows support the hyperplane
+=================================
 
-Fritz John's lemma names the rows that a maximal margin rests on: its w is a combination, with weights
-that are not negative, of the rows exactly on the margin. No other row matters. Here the weights are found
-without the dual, from w alone, and they are those that the dual finds.
+Fritz John's lemma names the rows that a maximal margin rests on: w is a combination, with nonnegative weights, of the
+rows exactly on the margin. No other row matters. Here the weights are found without the dual, from w alone, and agree
+with those of the dual.
 """
 
 import matplotlib.pyplot as plt
@@ -31,11 +31,11 @@ support = np.flatnonzero(alpha)
 
 print("w =", w.round(4), " margin 1 / |w| =", round(1 / np.linalg.norm(w), 4))
 print("rows on the margin:", support, " weights:", alpha[support].round(4))
-print(f"what they leave of w: {residual:.1e}")
+print(f"remainder of w: {residual:.1e}")
 print("the dual's own weights:", np.abs(model.dual_coef_[0]).round(4), "of rows", model.support_)
 
 # %%
-# On the left the sample with the margin, and the rows on it. On the right their shares of w, one after
+# On the left is the sample with the margin, and the rows on it. On the right are their contributions to w, one after
 # the other: the arrows alpha y x add up to w.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.4), layout="constrained")

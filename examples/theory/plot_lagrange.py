@@ -2,9 +2,9 @@
 Two Lagrange multipliers
 ========================
 
-Where a function is largest on a line or on a disc, its gradient points straight out of the
-constraint: moving along it gains nothing more. The factor between the two gradients is the
-Lagrange multiplier. Both textbook examples are solved here, with verdicts, and checked another way.
+Where a function is largest on a line or on a disc, its gradient is perpendicular to the boundary of the constraint:
+moving along it gains nothing more. The factor between the two gradients is the Lagrange multiplier. Both textbook
+examples are solved here, with verdicts, and checked in another way.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 # %%
 # On a line
 # ---------
-# The largest 1 - x² - y² where x + y = 1 is a quadratic program: half of u'Qu with Q = 2 I is least.
+# Maximising 1 - x² - y² subject to x + y = 1 is a quadratic program: minimise half of u'Qu with Q = 2 I.
 
 line = solve_quadratic_program(Q=2 * np.eye(2), p=np.zeros(2), A=[[1.0, 1.0]], c=[1.0], n_equalities=1)
 print("on the line at", line.u.round(6), "value", round(1 - line.value, 6), "multiplier", line.multipliers.round(6))
@@ -27,9 +27,9 @@ print("on the line at", line.u.round(6), "value", round(1 - line.value, 6), "mul
 # %%
 # On a disc
 # ---------
-# The largest 6x + 8y where x² + y² - 1 <= 0, as a game: x and y want 6x + 8y - a (x² + y² - 1) to be
-# large, a >= 0 wants it small. Against a given a the best reply is (6, 8) / (2a), which is worth
-# 25/a + a. No a brings that below 10, and a = 5 brings it there.
+# Maximising 6x + 8y subject to x² + y² - 1 <= 0 can be seen as a game: x and y want 6x + 8y - a (x² + y² - 1) to be
+# large, a >= 0 wants it small. Given a, the best reply is (6, 8) / (2a), which is worth 25/a + a. No a makes that less
+# than 10, and a = 5 makes it 10.
 
 a = minimize_scalar(lambda a: 25 / a + a, bounds=(0.1, 100.0), options={"xatol": 1e-10}).x
 reply = np.array([6.0, 8.0]) / (2 * a)
@@ -38,14 +38,14 @@ print("on the disc at", reply.round(6), "value", (reply @ [6.0, 8.0]).round(6), 
 # %%
 # Both from their functions alone
 # -------------------------------
-# `theory.maximise` needs no form of its own for each: it goes there from several starts and gives every point its
-# multipliers and a verdict. The multiplier of an inequality must not be negative; that of an equality may be.
+# `theory.maximise` needs only the functions: it searches from several starts and gives every point its multipliers and
+# a verdict. The multiplier of an inequality must not be negative; that of an equality may be.
 
 print("line:", theory.maximise(lambda u: 1 - u @ u, [0.0, 0.0], equalities=[lambda u: u.sum() - 1]))
 print("disc:", theory.maximise(lambda u: 6 * u[0] + 8 * u[1], [0.0, 0.0], inequalities=[lambda u: u @ u - 1]))
 
 # %%
-# With the constraint the wrong way round, as the slide has it, there is no largest value:
+# With the constraint reversed, as the slide has it, there is no largest value:
 
 outside = theory.maximise(lambda u: 6 * u[0] + 8 * u[1], [1.0, 1.0], inequalities=[lambda u: 1 - u @ u]).best
 print("outside:", outside.verdict)

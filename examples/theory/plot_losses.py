@@ -2,9 +2,9 @@
 Losses of the margin
 ====================
 
-The error itself jumps at 0, is not convex, and does not care how far a row is from the boundary. What is
-minimised in its place lies above it. How steep it can get decides how much a single row can pull: that is the
-Lipschitz constant, on which the bounds rest.
+The error itself jumps at 0, is not convex, and ignores how far a row is from the boundary. The losses minimised in its
+place lie above it. How steep a loss can get decides how much a single row can pull: that is the Lipschitz constant, on
+which the bounds rest.
 """
 
 import matplotlib.pyplot as plt
@@ -16,17 +16,17 @@ from mercer.plot import LossDisplay
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.6), layout="constrained", sharey=True)
 LossDisplay.from_losses(["zero_one", "perceptron", "hinge", "squared_hinge", "logistic"], ax=left)
 LossDisplay.from_losses(["zero_one", "ramp", "exponential", "squared"], ax=right)
-left.set_title("What machines minimise in its place")
-right.set_title("The ramp, and two that punish more")
+left.set_title("What is minimised instead")
+right.set_title("The ramp, and two steeper losses")
 plt.show()
 
 # %%
-# The perceptron's loss is the hinge moved by 1. Where the hinge asks for a margin, the perceptron is content with
-# the right side, and w = 0 costs it nothing: it is the loss of a rule, not one to put beside a penalty.
+# The perceptron's loss is the hinge moved by 1. The hinge asks for a margin, while the perceptron only asks for
+# the right side, and w = 0 costs nothing: the loss makes sense for an update rule, but not with a penalty.
 #
-# Which rows pay
-# --------------
-# Below the curves, the margins y f(x) of the rows that a machine has learnt from: those left of 1 are its
+# Which rows incur a loss
+# -----------------------
+# Below the curves are the margins y f(x) of the rows of a fitted model: those left of 1 are its
 # support vectors, those left of 0 its mistakes.
 
 rng = np.random.default_rng(0)
@@ -34,14 +34,14 @@ X = rng.normal(size=(120, 2))
 y = np.where(X[:, 0] + 0.5 * rng.normal(size=120) > 0, 1, -1)
 model = SVC(kernel="linear", C=1.0).fit(X, y)
 display = LossDisplay.from_estimator(model, X, y, losses=["zero_one", "perceptron", "hinge", "ramp"])
-display.ax_.set_title(f"{len(model.support_)} of {len(y)} rows pay, {np.sum(model.predict(X) != y)} are mistakes")
+display.ax_.set_title(f"{len(model.support_)} of {len(y)} rows incur a loss, {np.sum(model.predict(X) != y)} mistakes")
 plt.show()
 
 # %%
 # Lipschitz constants in w
 # ------------------------
-# For rows of norm at most rho = 3: the hinge's is 3 whatever w is (Claim 15.6); for the squared losses it
-# grows with the norm that w may have; the error has none.
+# For rows of norm at most rho = 3, that of the hinge is 3 whatever w is (Claim 15.6); for the squared losses it grows
+# with the norm that w may have; the error has none.
 
 print(f"{'loss':<14} {'convex':<7} {'above 0-1':<10} {'any w':>8} {'|w| <= 1':>9}")
 for loss in theory.LOSSES.values():

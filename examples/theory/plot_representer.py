@@ -2,9 +2,9 @@
 The representer theorem: w and alpha, one minimum
 =================================================
 
-Whatever the loss, the best weights are a combination of the training rows' features. So one may look for the
-weights of the features, or for one coefficient a row, and find the same function. Here eight rows have ten
-features, the monomials of degree three at most, and both searches are made by the same general minimiser.
+Whatever the loss, the best weights are a combination of the training rows' features. So you may look for the weights of
+the features, or for one coefficient per row, and find the same function. Here eight rows have ten features, the
+monomials of degree at most three, and the same general-purpose minimiser does both searches.
 """
 
 import matplotlib.pyplot as plt
@@ -35,15 +35,15 @@ for name in names:
     found[name] = in_w, in_alpha
 
 # %%
-# Left, the minima. Right, the two functions on points that neither search has seen: on the diagonal they agree.
-# Beside each loss, the part of w outside the span of the rows' features, as a share of w.
+# On the left are the minima. On the right are the two functions at points that neither search has seen: on the diagonal
+# they agree. Beside each loss is the part of w outside the span of the rows' features, as a fraction of w.
 
 elsewhere = rng.normal(size=(60, 2))
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 places = np.arange(len(names))
 colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 left.bar(places - 0.2, [found[name][0].fun for name in names], 0.38, color="#0072B2", label="over the weights w")
-left.bar(places + 0.2, [found[name][1].fun for name in names], 0.38, color="#E69F00", label="over alpha, one a row")
+left.bar(places + 0.2, [found[name][1].fun for name in names], 0.38, color="#E69F00", label="over alpha, one per row")
 for place, name in zip(places, names, strict=True):
     difference = abs(found[name][0].fun - found[name][1].fun)
     left.annotate(f"differ by\n{difference:.0e}", (place, found[name][0].fun), ha="center", va="bottom", fontsize=9)

@@ -2,11 +2,11 @@
 Words, norms and dimensions
 ===========================
 
-A document is a vector: a coordinate for each word of the dictionary, 1 where the word occurs. The dimension
-is that of the dictionary, tens of thousands; the squared norm is only the number of distinct words in
-the document, and a few weights on a few dozen words tell the topic. Section 15.2.2 of the textbook argues that
-this is why machines with a margin learn from fewer documents than the dimension asks for. Here it is put to
-the test on real documents: what the functions of NumPy, SciPy and scikit-learn say of themselves.
+A document is a vector with a coordinate for each word of the dictionary, 1 if the word occurs. The dimension is the
+size of the dictionary, tens of thousands; the squared norm is only the number of distinct words in the document, and a
+few weights on a few dozen words determine the topic. Section 15.2.2 of the textbook argues that this is why learning
+with a margin takes fewer documents than the dimension suggests. Here this is tested on real documents: the docstrings
+of NumPy, SciPy and scikit-learn.
 """
 
 import importlib
@@ -24,8 +24,8 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 # %%
 # The documents
 # -------------
-# The opening paragraphs of docstrings, before the list of parameters, if they have at least a dozen words.
-# The topic: is it about statistics or not?
+# The opening paragraphs of docstrings, before the list of parameters, if they have at least a dozen words. The topic:
+# is it about statistics or not?
 
 STATISTICS = ("scipy.stats", "scipy.stats.mstats", "scipy.stats.qmc", "numpy.random")
 OTHERS = (
@@ -58,7 +58,7 @@ print(f"distinct words: {np.median(lengths):.0f} in the median document, rho² =
 # %%
 # Learning with the lambda of Corollary 15.7
 # ------------------------------------------
-# For each bound B on the norm there is a lambda. Two thirds of the documents are to learn from.
+# For each bound B on the norm there is a lambda. Two thirds of the documents are for training.
 
 order = np.random.default_rng(0).permutation(len(y))
 train, test = order[: 2 * len(y) // 3], order[2 * len(y) // 3 :]
@@ -73,9 +73,8 @@ for B in np.geomspace(0.3, 300.0, 13):
 norms, training, held_out, errors = np.array(rows).T
 
 # %%
-# The report on the last of them. Its squared norm is far below the book's B² < 100, and rho² times it is below
-# the dimension; but a thousand documents are too few for any of the bounds to say something. What does
-# say something is leave-one-out.
+# The report on the last of them. Its squared norm is far below the book's B² < 100, and rho² times it is below the
+# dimension, but a thousand documents are too few for any of the bounds to be informative. Leave-one-out is informative.
 
 print(theory.report(model, X[train], y[train]))
 weights = model.coef_.toarray().ravel()
@@ -83,8 +82,8 @@ print("for statistics:", *(dictionary[k] for k in np.argsort(-weights)[:12]))
 print("against:       ", *(dictionary[k] for k in np.argsort(weights)[:12]))
 
 # %%
-# How many documents each kind of bound would ask for, to be within 0.1: the one of the norm does not
-# depend on the dictionary, the one of the dimension grows with it.
+# How many documents each kind of bound would need, to be within 0.1: the norm bound does not depend on the dictionary,
+# while the dimension bound grows with it.
 
 dimensions = np.geomspace(10, 200_000, 40)
 needed = [10 ** brentq(lambda k, d=d: theory.vc_bound(int(10**k), d) - 0.1, 2, 12, xtol=1e-3) for d in dimensions]

@@ -2,9 +2,9 @@
 Weak duality, step by step
 ==========================
 
-Whatever a solver has found so far proves two things: the primal objective of its w is at least the
-minimum, and the dual objective of its alpha is at most that. Between the two lies the answer; the gap
-says how much is still unknown. At the end it is zero: strong duality.
+At any time, what a solver has found proves two things: the primal objective of its w is at least the minimum, and the
+dual objective of its alpha is at most the minimum. The answer lies between the two, and the gap says how much is still
+unknown. At the end it is zero: strong duality.
 """
 
 import warnings
@@ -24,8 +24,8 @@ X, y = X[y > 0, 2:], y[y > 0]
 # %%
 # A fit in slices
 # ---------------
-# ``max_iter=1`` with ``warm_start=True`` takes one step and keeps what it has; calling ``fit`` again goes
-# on. The certificate of each of these models is computed from scratch, in double precision.
+# ``max_iter=1`` with ``warm_start=True`` takes one step and keeps the result; calling ``fit`` again continues. The
+# certificate of each of these models is computed from scratch, in double precision.
 
 
 def certificates(C, most):
@@ -47,8 +47,8 @@ for C, run in runs.items():
 # %%
 # What each step proves
 # ---------------------
-# On the left, both objectives of one run close in on the minimum. The dual never falls; the primal may
-# rise for a while, and what counts is the smallest so far. On the right, the gaps of three runs.
+# On the left, both objectives of one run close in on the minimum. The dual never falls; the primal may rise for a
+# while, and only the smallest so far counts. On the right are the gaps of three runs.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
 run = runs[10.0][:20]

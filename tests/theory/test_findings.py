@@ -98,7 +98,7 @@ def test_corollary_15_7_for_a_norm_is_about_the_machine_with_its_lambda(rng):
         lam = 0.5 * (lam + theory.soft_svm_lambda(200, rho, found.norm))
         if found["norm"].applies:
             break
-        assert "it is about another machine" in found["norm"].unmet[0]
+        assert "it is about a different model" in found["norm"].unmet[0]
     assert found["norm"].value == pytest.approx(theory.soft_svm_bound_for_norm(200, rho, found.norm, found.hinge))
 
 
@@ -262,7 +262,7 @@ def test_bags_of_words_are_recognised():
 def test_it_prints_what_holds_and_what_is_vacuous(cancer):
     X, y = cancer
     text = str(theory.report(SVC(kernel="linear", bias="penalised").fit(X, y), X, y))
-    assert "holds and says something: support_vectors, xi_alpha" in text
+    assert "holds and is informative: support_vectors, xi_alpha" in text
     assert "vacuous: corollary_15_7, vc" in text
     assert "does not apply  Theorem 15.4" in text
     assert max(map(len, text.splitlines())) <= 130

@@ -61,7 +61,7 @@ def test_the_definition_bounds_the_norm_too(toy):
         ({"y": [1, 1]}, DataError, "y must hold 4 labels"),
         ({"X": [[np.nan, 0.0]] * 4}, DataError, "X must be finite rows"),
         ({"gamma": 0.0}, ParameterError, "gamma must be a positive, finite number, got 0.0"),
-        ({"rho": -1.0}, ParameterError, "rho must be a finite number, not negative, got -1.0"),
+        ({"rho": -1.0}, ParameterError, "rho must be a finite, nonnegative number, got -1.0"),
     ],
 )
 def test_what_it_needs(toy, change, error, message):

@@ -68,7 +68,7 @@ def test_other_bounds_add_up(iris):
     assert found["vc"].value == pytest.approx(expected)
     assert {part.delta for part in found.parts.values()} == {0.02}
     assert found["xi_alpha"].unmet == ("the model keeps no dual variables",)
-    assert "sum over 3 machines, each with delta = 0.02" in found["vc"].says
+    assert "sum over 3 classifiers, each with delta = 0.02" in found["vc"].says
 
 
 def test_printed_and_as_plain_values(iris):
@@ -76,7 +76,7 @@ def test_printed_and_as_plain_values(iris):
     found = theory.report(SVC().fit(X, y), X, y)
     text = str(found)
     assert "50 rows, 3 classes" in text
-    assert "3 two-class machines, one for each pair of classes" in text
+    assert "3 two-class classifiers, one for each pair of classes" in text
     plain = found.as_dict()
     assert sorted(plain["parts"]) == ["0 or 1", "0 or 2", "1 or 2"]
     assert plain["findings"][-1]["key"] == "xi_alpha"

@@ -1,7 +1,7 @@
-"""What is known about a machine before new data arrive: margins, radii, bounds, leave-one-out.
+"""What can be said about a model before new data arrive: margins, radii, bounds, leave-one-out.
 
-``mercer.theory.report(model, X, y)`` applies all of it to a fitted model. Every name is loaded
-when it is first asked for. A new result adds its function, its test and one line to the index.
+``mercer.theory.report(model, X, y)`` applies all of it to a fitted model. Names are loaded
+when first used. A new result adds its function, its test and one line to the index.
 """
 
 from importlib import import_module
@@ -55,7 +55,7 @@ def __getattr__(name: str) -> Any:
     if name not in _INDEX:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_INDEX[name]}"), name)
-    # Kept, also because loading the file of the same name put the module here.
+    # Stored, not least because importing the file of the same name put the module here.
     globals()[name] = value
     return value
 

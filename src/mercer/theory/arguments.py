@@ -1,4 +1,4 @@
-"""Checks of what the functions of this room are given."""
+"""Checks of the arguments of this package."""
 
 from numbers import Real
 from typing import Any, TypeGuard
@@ -22,7 +22,7 @@ def require_not_negative(**named: object) -> None:
     """Each a finite number that is not negative."""
     for name, value in named.items():
         if not _is_real(value) or not 0.0 <= value < np.inf:
-            raise ParameterError(f"{name} must be a finite number, not negative, got {value!r}")
+            raise ParameterError(f"{name} must be a finite, nonnegative number, got {value!r}")
 
 
 def require_share(**named: object) -> None:

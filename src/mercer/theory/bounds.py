@@ -1,9 +1,9 @@
-"""Norm-based bounds: what Hard-SVM and Soft-SVM promise without looking at the dimension.
+"""Norm-based bounds: what Hard-SVM and Soft-SVM guarantee without looking at the dimension.
 
-Theorem 15.4 and Corollary 15.7 of Shalev-Shwartz & Ben-David (2014), and the form that the slides give
-the first; and the bound by the ramp loss that section 15.2.3 points to (26.3). All are about
-homogeneous halfspaces in a feature space, the linear one included.
-A bound on an error is *vacuous* when it is 1 or more: then it says nothing.
+Theorem 15.4 and Corollary 15.7 of Shalev-Shwartz & Ben-David (2014), the form of the first
+in the slides, and the bound by the ramp loss that section 15.2.3 points to (26.3). All are about
+homogeneous halfspaces in a feature space, which includes linear ones.
+A bound on an error is *vacuous* if it is 1 or more: then it says nothing.
 """
 
 import math
@@ -18,8 +18,8 @@ def hard_svm_bound(m: int, gamma: float, rho: float, delta: float = 0.05) -> flo
     Let the distribution be separable with a (gamma, rho)-margin by a homogeneous halfspace
     (Definition 15.3, see `is_separable_with_margin`). Then with probability at least 1 - delta over
     a training set of m independent rows, the 0-1 error of the output of Hard-SVM is at most this.
-    gamma and rho belong to the distribution: put in what a sample shows, the number is what
-    would hold if all new rows kept to it.
+    gamma and rho belong to the distribution. With values measured on a sample, the result is what
+    would hold if all new rows satisfied them too.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def hard_svm_sample_size(epsilon: float, delta: float, gamma: float, rho: float,
 
     Under the conditions of `hard_svm_bound`. The slides give the form
     (8 / epsilon^2) (2 (rho/gamma)^2 + log(2/delta)). It follows from Theorem 15.4 by
-    (p + q)^2 <= 2 p^2 + 2 q^2, and is then even twice as large as it needs to be;
-    ``form="theorem"`` is the smallest m for which the theorem itself says epsilon.
+    (p + q)^2 <= 2 p^2 + 2 q^2, and is twice as large as necessary;
+    ``form="theorem"`` is the smallest m for which the theorem itself gives epsilon.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def hard_svm_sample_size(epsilon: float, delta: float, gamma: float, rho: float,
     Returns
     -------
     int
-        Infinite where it is no number that a computer has.
+        Infinite if it is too large for a floating-point number.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def soft_svm_bound(m: int, lam: float, rho: float, norm: float = 0.0, hinge: flo
     norm = |u| and hinge = its expected hinge loss, the *expected* hinge loss of the solution,
     over training sets of m independent rows, is at most this; and so is its expected 0-1 error.
     The last term bounds by how much the expected loss on new rows exceeds that on the
-    training rows; it alone is the answer where norm and hinge are 0.
+    training rows; with norm and hinge 0, it is the whole result.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def soft_svm_bound(m: int, lam: float, rho: float, norm: float = 0.0, hinge: flo
         Weight of |w|^2; positive. For `SVC(C)` it is 1 / (2 C m).
     rho : float
     norm, hinge : float
-        Of the halfspace u that is compared with.
+        Of the halfspace u to compare with.
 
     Examples
     --------
@@ -128,8 +128,8 @@ def soft_svm_bound(m: int, lam: float, rho: float, norm: float = 0.0, hinge: flo
 def soft_svm_lambda(m: int, rho: float, B: float) -> float:
     """sqrt(2 rho^2 / (B^2 m)), the lambda that Corollary 15.7 chooses to compete with norms up to B.
 
-    It makes lam B^2 and 2 rho^2 / (lam m) equal, which makes their sum smallest. Ask an estimator
-    for it with ``C=Regularization.from_lambda(lam)``.
+    It makes lam B^2 and 2 rho^2 / (lam m) equal, which makes their sum smallest. Pass it to an
+    estimator as ``C=Regularization.from_lambda(lam)``.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def soft_svm_bound_for_norm(m: int, rho: float, B: float, hinge: float = 0.0) ->
 
     Examples
     --------
-    The text of section 15.2.2: no more than a hundred words a document, B^2 = 100.
+    The text of section 15.2.2: at most a hundred words in a document, B^2 = 100.
 
     >>> from mercer import theory
     >>> theory.soft_svm_bound_for_norm(m=8_000_000, rho=10.0, B=10.0)
@@ -167,9 +167,9 @@ def ramp_bound(m: int, rho: float, B: float, ramp: float = 0.0, delta: float = 0
     Let every row have norm at most rho. Then with probability at least 1 - delta over m independent rows,
     the 0-1 error of *every* homogeneous halfspace w of norm at most B, however it was found, is at most this, where
     ramp is its mean ramp loss min(1, max(0, 1 - y <w, x>)) on these rows (Shalev-Shwartz & Ben-David 2014, section
-    26.3: the ramp is 1-Lipschitz in the margin, at most 1, and nowhere below the error). Beside
-    Corollary 15.7 it holds for the sample at hand and not in expectation, a row far on the wrong side costs 1 and not
-    its distance, and the dimension does not occur. With ramp = 0 and B = 1/gamma it is Theorem 15.4.
+    26.3: the ramp is 1-Lipschitz in the margin, at most 1, and nowhere below the error). Unlike
+    Corollary 15.7, it holds for the sample at hand and not in expectation, a row far on the wrong side costs 1 and not
+    its distance, and the dimension does not appear. With ramp = 0 and B = 1/gamma it is Theorem 15.4.
 
     B must be fixed before the rows are seen; `ramp_bound_for_fit` takes the norm of a fitted model.
 
@@ -187,7 +187,7 @@ def ramp_bound(m: int, rho: float, B: float, ramp: float = 0.0, delta: float = 0
     Returns
     -------
     float
-        1 or more is vacuous; it is so until m exceeds 4 rho^2 B^2.
+        1 or more is vacuous, as it is until m exceeds 4 rho^2 B^2.
 
     Examples
     --------
@@ -206,10 +206,10 @@ def ramp_bound(m: int, rho: float, B: float, ramp: float = 0.0, delta: float = 0
 
 
 def ramp_bound_for_fit(m: int, rho: float, norm: float, ramp: float = 0.0, delta: float = 0.05) -> float:
-    """`ramp_bound` where the norm of w is known only after the fit.
+    """`ramp_bound` for a norm of w that is known only after the fit.
 
-    The bound is asked for rho B = 2, 4, 8, ... at once, the i-th with delta / (i (i + 1)), which adds up
-    to delta; the answer is that of the first that is not below rho norm. It costs a factor of at most two, or as
+    The bound is taken for rho B = 2, 4, 8, ... at once, the i-th with delta / (i (i + 1)), which adds up
+    to delta; the result is the first whose rho B is at least rho norm. This costs a factor of at most two, or as
     much as rho B = 2 does, and a logarithm of a logarithm. rho must be known beforehand.
 
     Parameters

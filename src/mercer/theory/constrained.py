@@ -1,10 +1,10 @@
-r"""Small problems of Lagrange, solved: points, multipliers, and what Karush, Kuhn and Tucker say of them.
+r"""Small Lagrange problems, solved: points, multipliers, and how well the KKT conditions hold.
 
-:math:`\min f(u)` subject to :math:`h_j(u) = 0` and :math:`g_i(u) \le 0`, of a few variables. Method: sequential
+:math:`\min f(u)` subject to :math:`h_j(u) = 0` and :math:`g_i(u) \le 0`, in a few variables. Method: sequential
 quadratic programming (Kraft 1988, SciPy's SLSQP) from several starts; then Newton's method on
-:math:`\nabla_u L = 0` with the constraints that are active, and multipliers by least squares, those of inequalities not
-negative. Verdicts do not trust the solver: the residuals are computed at the point, and the curvature of the Lagrangian
-along the active constraints tells a minimum from a saddle.
+:math:`\nabla_u L = 0` with the active constraints, and multipliers by least squares, nonnegative for
+inequalities. Verdicts do not trust the solver: the residuals are computed at the point, and the curvature of the
+Lagrangian along the active constraints tells a minimum from a saddle.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ from mercer.theory.differences import gradient_of, hessian_of
 from mercer.theory.lagrange import KKTResiduals, kkt_residuals
 
 NEWTON_STEPS = 20
-# Curvature this far below 0, relative to the largest, is downhill; nearer to 0 it decides nothing.
+# Curvature this far below 0, relative to the largest, is downhill; nearer to 0 it is inconclusive.
 FLAT = 1e-5
 
 
@@ -34,17 +34,17 @@ class LagrangePoint:
     ----------
     u : ndarray (d,)
     value : float
-        f(u), of the function as it was given.
+        f(u), for the function as given.
     multipliers : ndarray
         Of the equalities, then of the inequalities, in L = f + sum a_i g_i for a minimum and L = -f + sum a_i g_i
         for a maximum.
     residuals : KKTResiduals
     verdict : str
         "strict local optimum": the conditions hold and every feasible direction is uphill to second order.
-        "KKT point": they hold, and second order leaves it open. "saddle": they hold, and a feasible
-        direction improves f. "infeasible": a constraint is violated. "no multipliers": the point is feasible, and
+        "KKT point": they hold, but second order is inconclusive. "saddle": they hold, and a feasible
+        direction improves f. "infeasible": a constraint is violated. "no multipliers": the point is feasible, but
         no multipliers balance the gradient: f can still be improved, or the active constraints are
-        not well behaved (then Fritz John's lemma holds with a weight of 0 on f).
+        degenerate (then Fritz John's lemma holds with a weight of 0 on f).
     holds : bool
         Whether the KKT conditions hold.
     """
@@ -57,7 +57,7 @@ class LagrangePoint:
 
     @property
     def holds(self) -> bool:
-        """Whether the KKT conditions hold at it."""
+        """Whether the KKT conditions hold here."""
         return self.verdict in ("strict local optimum", "KKT point", "saddle")
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class LagrangePoint:
 
 @dataclass(frozen=True)
 class LagrangeSolution:
-    """The distinct points that all starts came to, the best first; what is not feasible last.
+    """The distinct points that the starts led to, best first, infeasible ones last.
 
     Attributes
     ----------
@@ -96,10 +96,10 @@ def minimise(
     tol: float = 1e-6,
     random_state: int = 0,
 ) -> LagrangeSolution:
-    """Points at which f is least where h_j(u) = 0 and g_i(u) <= 0, with multipliers and KKT verdicts.
+    """Minimise f subject to h_j(u) = 0 and g_i(u) <= 0; gives points with multipliers and KKT verdicts.
 
-    For a few variables and smooth functions. Where f and the g_i are convex and the h_j linear, a point at which
-    the conditions hold is the optimum; elsewhere it is one of the neighbourhood, and more starts
+    For a few variables and smooth functions. If f and the g_i are convex and the h_j linear, a point where
+    the conditions hold is the optimum; otherwise it is a local one, and more starts
     may find better ones.
 
     Parameters
@@ -110,9 +110,9 @@ def minimise(
     equalities, inequalities : sequence of callables
         h_j and g_i, of the same kind as f.
     n_starts : int
-        Starts in all; those beyond the given ones are drawn about them.
+        Number of starts; those beyond the given ones are drawn around them.
     tol : float
-        Up to which residuals count as 0, relative to the size of f and its gradient.
+        Residuals up to this count as 0, relative to the size of f and its gradient.
     random_state : int
 
     Returns
@@ -141,7 +141,7 @@ def maximise(
     tol: float = 1e-6,
     random_state: int = 0,
 ) -> LagrangeSolution:
-    """The same as `minimise` for the largest f: -f is minimised, and multipliers are those of -f.
+    """Maximise f: like `minimise` for -f, and the multipliers are those of -f.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def maximise(
 
     Examples
     --------
-    The largest 6x + 8y on the unit disc, of Gordon's slides, with the constraint the right way round:
+    The largest 6x + 8y on the unit disc, from Gordon's slides, with the constraint the right way round:
 
     >>> from mercer import theory
     >>> found = theory.maximise(lambda u: 6 * u[0] + 8 * u[1], [0.0, 0.0], inequalities=[lambda u: u @ u - 1.0])
@@ -211,7 +211,7 @@ class _Problem:
         return end if np.isfinite(end).all() and np.isfinite(self.objective(end)) else u
 
     def _polished(self, u: FloatArray) -> FloatArray:
-        """Newton's steps on the gradient of the Lagrangian and the active constraints, while they help."""
+        """Newton steps on the gradient of the Lagrangian and the active constraints, while they help."""
         best, worth = u, self._distance(u)
         for _ in range(NEWTON_STEPS):
             step = self._newton_step(u)
@@ -244,14 +244,14 @@ class _Problem:
         return np.array(rows).reshape(len(rows), len(u))
 
     def _active(self, u: FloatArray) -> BoolArray:
-        """Whether each constraint is at its bound, for a point that is nearly solved."""
+        """Whether each constraint is at its bound, at a nearly solved point."""
         active = np.ones(len(self.equalities) + len(self.inequalities), dtype=bool)
         k = len(self.equalities)
         active[k:] = self.constraints(u)[k:] >= -max(self.tol, 1e-8)
         return active
 
     def _multipliers(self, u: FloatArray) -> FloatArray:
-        """Those that balance the gradient best; not negative for inequalities, 0 where they are not active."""
+        """The multipliers that balance the gradient best; nonnegative for inequalities, 0 for inactive ones."""
         active, gradient = np.flatnonzero(self._active(u)), gradient_of(self.objective, u)
         a = np.zeros(len(self.equalities) + len(self.inequalities))
         if len(active):
@@ -278,13 +278,13 @@ class _Problem:
         size = max(1.0, float(np.linalg.norm(gradient_of(self.objective, u))))
         if not residuals.infeasibility <= self.tol * max(1.0, float(np.abs(u).max())):
             return "infeasible"
-        # Multipliers without bound balance the gradient only in the limit: the constraint's own gradient is 0 there.
+        # Unbounded multipliers balance the gradient only in the limit: the constraint's own gradient is 0 there.
         unbounded = float(np.abs(a).max(initial=0.0)) > size / self.tol
         if unbounded or not max(residuals.stationarity, residuals.complementarity) <= self.tol * size:
             return "no multipliers"
         binding = (a > self.tol * size) | (np.arange(len(a)) < len(self.equalities))
         curvature = hessian_of(lambda v: self._lagrangian(v, a), u)
-        # Constraints that are active without a multiplier bar some directions: they leave a saddle open.
+        # Constraints active without a multiplier bar some directions, so a saddle cannot be ruled out.
         lowest, scale = _lowest_curvature(curvature, self._slopes(u)[self._active(u)])
         if lowest < -FLAT * scale:
             return "saddle"
@@ -302,7 +302,7 @@ def _lowest_curvature(curvature: FloatArray, slopes: FloatArray) -> tuple[float,
 
 
 def _starts(start: ArrayLike, n_starts: int, random_state: int) -> FloatArray:
-    """The given points, and others about them."""
+    """The given points, and others around them."""
     require_count(n_starts=n_starts)
     given = np.atleast_2d(np.asarray(start, dtype=np.float64))
     if given.ndim != 2 or not given.size or not np.isfinite(given).all():

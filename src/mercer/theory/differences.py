@@ -1,7 +1,7 @@
 """Derivatives of functions of a few variables by central differences.
 
-Steps are powers of the rounding error that balance it against what the formula leaves out: the gradient is right
-to about 1e-10 of the function's size, the Hessian to about 1e-7 (exact for quadratics, but for rounding).
+Step sizes are powers of the rounding error that balance it against the truncation error: the gradient is accurate
+to about 1e-10 of the function's size, the Hessian to about 1e-7 (exact for quadratics, up to rounding).
 """
 
 from collections.abc import Callable

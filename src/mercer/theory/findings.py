@@ -1,4 +1,4 @@
-"""All that theory has to say about one fitted model, with numbers."""
+"""Every bound applied to one fitted model, with numbers."""
 
 import math
 from collections.abc import Sequence
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
     from mercer.theory.radius import Ball
     from mercer.theory.several_classes import ReportOfClasses
 
-# A row within this of the margin may be a support vector, where the dual variables are not known.
+# A row this close to the margin may be a support vector, if the dual variables are not known.
 ON_THE_MARGIN = 1e-3
-# Up to this many rows every pair of them is looked at; beyond, a ball that encloses them all has to do.
+# Up to this many rows every pair is examined; beyond, a ball that encloses them all has to do.
 EVERY_PAIR = 2_000
 
 
 def report(
     model: "FittedClassifier", X: Rows, y: Labels, delta: float = 0.05, n_jobs: int | None = None
 ) -> "Report | ReportOfClasses":
-    """Apply every bound of this room to a fitted classifier, with its conditions checked.
+    """Apply every bound of this package to a fitted classifier, with its conditions checked.
 
     Parameters
     ----------
     model : fitted classifier
         With `classes_`, `decision_function`, and one of `coef_`, `support_` with `dual_coef_`, or
-        `expansion_`: any linear or kernel machine of two classes; or of several that were learnt in pairs, or each
+        `expansion_`: any linear or kernel classifier for two classes, or for several learnt in pairs or each
         against the rest.
     X, y
-        The rows and labels that it was fitted to.
+        The rows and labels it was fitted to.
     delta : float
-        Probability with which a bound may fail, where it is a matter of probability.
+        Probability with which a probabilistic bound may fail.
     n_jobs : int, optional
         Threads; all cores by default.
 
@@ -56,11 +56,11 @@ def report(
 
     Notes
     -----
-    Bounds speak of independent rows of one distribution. A finding *applies* when all of its
-    conditions that the sample and the model can show are met; what they cannot show, it states as an
-    assumption. It is *vacuous* when it applies and is 1 or more. The work is that of the smallest ball
-    and of one look at every kernel value; beyond 2,000 rows, of a ball that encloses them and is certified to be no
-    smaller than the smallest.
+    Bounds are about independent rows of one distribution. A finding *applies* if it meets all the
+    conditions that can be checked on the sample and the model; the others are stated as
+    assumptions. It is *vacuous* if it applies and is 1 or more. The cost is that of the smallest ball
+    and of computing every kernel value once; beyond 2,000 rows, that of a ball that encloses them and is certified to
+    be no smaller than the smallest.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def report(
 
 
 def report_of(machine: "Machine", delta: float, n_jobs: int | None = None) -> Report:
-    """Every bound, applied to one two-class machine."""
+    """Every bound, applied to one two-class classifier."""
     is_small = machine.m <= EVERY_PAIR
     ball = (smallest_ball if is_small else enclosing_ball)(machine.X, machine.kernel, n_jobs=n_jobs)
     margins = machine.margins
@@ -132,7 +132,7 @@ def _separation(machine: "Machine", smallest: float) -> tuple[str, ...]:
     return tuple(unmet)
 
 
-_SAME = "new rows, too, have norm at most rho and margin at least gamma"
+_SAME = "new rows also have norm at most rho and margin at least gamma"
 
 
 def _theorem_15_4(machine: "Machine", smallest: float, delta: float) -> Finding:
@@ -161,7 +161,9 @@ def _regularised(machine: "Machine") -> list[str]:
 
 _NO_SVM = "the model does not minimise |w|^2 with the hinge or its square"
 _UNSOLVED = "the fit did not reach the optimum"
-_BOUNDED = "new rows, too, have norm at most rho; w is as if fixed before, its hinge loss here the mean"
+_BOUNDED = (
+    "new rows also have norm at most rho; w is treated as fixed in advance"
+)
 
 
 def _corollary_15_7(machine: "Machine") -> Finding:
@@ -185,7 +187,7 @@ def _corollary_15_7_for_norm(machine: "Machine") -> Finding:
     value = soft_svm_bound_for_norm(machine.m, rho, norm, hinge)
     unmet = _regularised(machine)
     if machine.lam is None or not 0.99 * lam <= machine.lam <= 1.01 * lam:
-        unmet.append(f"it is about another machine, that with lambda = {lam:.3g}")
+        unmet.append(f"it is about a different model, with lambda = {lam:.3g}")
     says = "hinge loss + sqrt(8 rho^2 B^2 / m): error of Soft-SVM in expectation"
     assumes = "B was chosen before the rows were seen, and some w of this norm has this hinge loss on new ones"
     return Finding("norm", name, value, says, assumes, tuple(unmet))
@@ -204,7 +206,7 @@ def _margin_vc(machine: "Machine", ball: "Ball", gamma: float, delta: float) -> 
 def _vc(machine: "Machine", delta: float) -> Finding:
     name, error = "VC bound of all halfspaces", float(np.mean(machine.margins <= 0))
     if math.isinf(machine.dimension):
-        return Finding("vc", name, None, "", unmet=("the feature space has no finite dimension that is known",))
+        return Finding("vc", name, None, "", unmet=("no finite dimension of the feature space is known",))
     d_vc = vc_dimension(machine.dimension, homogeneous=machine.bias == "none")
     value = vc_bound(machine.m, d_vc, delta, error)
     return Finding("vc", name, value, f"d_vc = {d_vc:.0f}; error with probability {1 - delta:g}")
@@ -244,7 +246,7 @@ def _xi_alpha(machine: "Machine", ball: "Ball", n_jobs: int | None) -> Finding:
 
 
 def stability(machine: "Machine") -> tuple[str, tuple[str, ...]]:
-    """(what the xi-alpha estimate assumes, conditions of it that are not met)."""
+    """(what the xi-alpha estimate assumes, which of its conditions are not met)."""
     unmet = _left_out(machine)
     if machine.bias != "free":
         return "", tuple(unmet)
@@ -254,15 +256,15 @@ def stability(machine: "Machine") -> tuple[str, tuple[str, ...]]:
 
 
 def xi_alpha_errors(machine: "Machine", ball: "Ball", n_jobs: int | None = None) -> BoolArray:
-    """Rows that may be wrong when left out, by the xi-alpha estimate."""
+    """Rows that may be misclassified when left out, by the xi-alpha estimate."""
     return xi_alpha_rows(
         cast(FloatArray, machine.alpha), machine.slack, _spread(machine, ball, n_jobs), machine.bias, machine.loss
     )
 
 
 def _spread(machine: "Machine", ball: "Ball", n_jobs: int | None) -> float | FloatArray:
-    """R^2 of the estimate; of many rows an upper bound, from a ball of radius R that encloses them:
-    k(x, x) - k(x, x') is half of the squared distance, at most 4 R^2, and half of k(x, x) - k(x', x')."""
+    """R^2 of the estimate; for many rows an upper bound, from a ball of radius R that encloses them:
+    k(x, x) - k(x, x') is half the squared distance, at most 4 R^2, plus half of k(x, x) - k(x', x')."""
     if machine.bias == "free" and machine.m <= EVERY_PAIR:
         return kernel_spread(machine.X, machine.kernel, n_jobs)
     diag = machine.kernel.diag(machine.X)

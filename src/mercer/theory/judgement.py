@@ -1,4 +1,4 @@
-"""What a report on a fitted model is made of: bounds with their conditions, and how they are told."""
+"""The parts of a report on a fitted model: bounds with their conditions, and their text."""
 
 import math
 from dataclasses import asdict, dataclass, field
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mercer.theory.radius import Ball
 
 _BOOK = "Shalev-Shwartz & Ben-David, Understanding Machine Learning (2014)"
-# Sections, for pages differ between the printed book and the authors' copy.
+# Sections, because pages differ between the printed book and the authors' copy.
 _SOURCES = {
     "theorem_15_4": f"{_BOOK}, section 15.1.2",
     "corollary_15_7": f"{_BOOK}, section 15.2.1",
@@ -28,11 +28,11 @@ class Finding:
     ----------
     key, name : str
     value : float or None
-        None where it cannot be computed.
+        None if it cannot be computed.
     says : str
-        What is bounded, and how surely.
+        What is bounded, and with what certainty.
     assumes : str
-        What no sample can show.
+        What no sample can confirm.
     unmet : tuple of str
         Conditions that this model does not meet; the bound applies if there are none.
     """
@@ -46,7 +46,7 @@ class Finding:
 
     @property
     def source(self) -> str:
-        """Where it is proved: book and section, or authors and year; empty for a key that this room does not have."""
+        """Where it is proved: book and section, or authors and year; empty for an unknown key."""
         return _SOURCES.get(self.key, "")
 
     @property
@@ -56,11 +56,11 @@ class Finding:
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether it says nothing: no error exceeds 1."""
+        """Whether it is 1 or more, and so says nothing."""
         return self.value is not None and self.value >= 1.0
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields and the verdict, for JSON."""
+        """The fields and the verdict, ready for JSON."""
         return {**asdict(self), "source": self.source, "applies": self.applies}
 
     def __str__(self) -> str:
@@ -80,12 +80,12 @@ class Judgement:
 
     @property
     def vacuous(self) -> list[str]:
-        """Keys of the bounds that apply and say nothing."""
+        """Keys of the bounds that apply but are vacuous."""
         return [finding.key for finding in self.findings if finding.applies and finding.is_vacuous]
 
     @property
     def holding(self) -> list[str]:
-        """Keys of the bounds that apply and say something."""
+        """Keys of the bounds that apply and are not vacuous."""
         return [finding.key for finding in self.findings if finding.applies and not finding.is_vacuous]
 
     def __getitem__(self, key: str) -> Finding:
@@ -95,13 +95,13 @@ class Judgement:
         raise KeyError(f"{key!r}; there are {', '.join(finding.key for finding in self.findings)}")
 
     def _summary(self) -> str:
-        lists = (("holds and says something", self.holding), ("vacuous", self.vacuous))
+        lists = (("holds and is informative", self.holding), ("vacuous", self.vacuous))
         return "\n".join(f"{name}: {', '.join(keys) if keys else 'none'}" for name, keys in lists)
 
 
 @dataclass(frozen=True, eq=False)
 class Report(Judgement):
-    """What `theory.report` found; print it, or look a bound up by its key: ``report["xi_alpha"]``.
+    """The result of `theory.report`; print it, or look up a bound by its key: ``report["xi_alpha"]``.
 
     Attributes
     ----------
@@ -141,11 +141,11 @@ class Report(Judgement):
 
     @property
     def is_separated(self) -> bool:
-        """Whether the model separates its training rows: then by a (gamma, rho)-margin."""
+        """Whether the model separates its training rows, with a (gamma, rho)-margin."""
         return self.functional_margin > 0
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers, for JSON; what is infinite or not a number becomes None."""
+        """The numbers, ready for JSON; infinity and NaN become None."""
         plain = {key: value for key, value in vars(self).items() if key not in ("ball", "findings")}
         plain |= {"ball_radius": self.ball.radius, "ball_gap": self.ball.gap}
         each = [finding.as_dict() for finding in self.findings]
@@ -179,7 +179,8 @@ class Report(Judgement):
         if math.isinf(self.dimension):
             return f"rho^2 |w|^2 = {product:.4g} against infinitely many dimensions: only the norm can bound"
         better, worse = ("norm", "dimension") if product < self.dimension else ("dimension", "norm")
-        return f"rho^2 |w|^2 = {product:.4g} against d = {self.dimension:.0f}: the {better} asks less than the {worse}"
+        comparison = f"the {better} needs fewer rows than the {worse}"
+        return f"rho^2 |w|^2 = {product:.4g} against d = {self.dimension:.0f}: {comparison}"
 
 
 def _finite(value: object) -> object:

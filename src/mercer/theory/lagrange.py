@@ -1,9 +1,9 @@
-r"""Lagrange multipliers as something to run: the conditions of an optimum, checked and solved for.
+r"""Lagrange multipliers: the conditions for an optimum, checked and solved.
 
 For :math:`\min f(u)` subject to :math:`g_i(u) \le 0` (or :math:`= 0`), with the Lagrangian
-:math:`L(u, a) = f(u) + \sum_i a_i g_i(u)`, Karush, Kuhn and Tucker ask of an optimum that
+:math:`L(u, a) = f(u) + \sum_i a_i g_i(u)`, the conditions of Karush, Kuhn and Tucker for an optimum are that
 :math:`\nabla_u L = 0`, that u is feasible, that :math:`a_i \ge 0` for inequalities, and that
-:math:`a_i g_i(u) = 0`. Fritz John's lemma (15.9) is the part of it that names the active constraints.
+:math:`a_i g_i(u) = 0`. Fritz John's lemma (15.9) is the part that names the active constraints.
 """
 
 from dataclasses import dataclass
@@ -51,8 +51,8 @@ def kkt_residuals(
 ) -> KKTResiduals:
     """The KKT conditions of min f(u) subject to g_i(u) <= 0, at one point u.
 
-    Necessary at a minimum where the constraints are well behaved (linear ones are); sufficient
-    where f and the g_i are convex. To maximise f, minimise -f.
+    Necessary at a minimum if the constraints are well behaved (linear ones are); sufficient
+    if f and the g_i are convex. To maximise f, minimise -f.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def kkt_residuals(
     multipliers : array (k,)
         a_i.
     n_equalities : int
-        The first so many constraints are g_i(u) = 0, and their multipliers may have any sign.
+        The first this many constraints are g_i(u) = 0, and their multipliers may have any sign.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def fritz_john_multipliers(X: Rows, y: Labels, w: ArrayLike, tol: float = 1e-6) 
     alpha : ndarray (n,)
         0 for rows that are not on the margin.
     residual : float
-        norm(w - sum_i alpha_i y_i x_i) / norm(w): 0 but for rounding if w is optimal.
+        norm(w - sum_i alpha_i y_i x_i) / norm(w): 0 up to rounding if w is optimal.
 
     Examples
     --------

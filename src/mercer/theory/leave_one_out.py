@@ -1,19 +1,19 @@
 r"""Leave-one-out estimates that need no second fit.
 
-The leave-one-out error of a rule over m rows is the share of rows that it gets wrong when it
-learns from the m - 1 others. Over random samples its expectation is the expected error of the
-rule on m - 1 rows (Luntz & Brailovsky 1969), so what bounds the first estimates the second.
+The leave-one-out error of a rule over m rows is the fraction of rows that it gets wrong when it
+is trained on the m - 1 others. Over random samples its expectation is the expected error of the
+rule on m - 1 rows (Luntz & Brailovsky 1969), so a bound on the first estimates the second.
 
-Why alpha and xi tell: let W be the largest value of the dual, and W_t that without row t. Taking
+Why alpha and xi are enough: let W be the largest value of the dual, and W_t that without row t. Taking
 alpha_t back to 0 costs at most :math:`\alpha_t\xi_t + \tfrac12\alpha_t^2 D_t`; giving row t its
 alpha_t, if it is an error when left out, gains at least :math:`\alpha_t - \tfrac12\alpha_t^2 D_t`.
 Both are bounds on W - W_t, so an error implies :math:`\alpha_t D_t + \xi_t \ge 1`. Without an
-equality :math:`D_t = k(x_t, x_t)`; with one, another row of the margin must move along, and
+equality :math:`D_t = k(x_t, x_t)`; with one, another row on the margin must move along, and
 :math:`D_t = \|\psi(x_t) - \psi(x_r)\|^2`.
 
-The span says more: if leaving row p out moves the other rows of the margin but none off or onto it, its
+The span is sharper: if leaving row p out moves the other rows on the margin but none off or onto it, its
 decision value falls by exactly :math:`\alpha_p S_p^2`, where :math:`S_p` is the distance of
-:math:`\psi(x_p)` from the combinations, of sum one where the bias is free, of the other rows on the margin.
+:math:`\psi(x_p)` from the combinations of the other rows on the margin (with sum one if the bias is free).
 """
 
 from typing import cast
@@ -26,10 +26,10 @@ from mercer.theory.arguments import places_of, require_count, require_not_negati
 
 
 def support_vector_bound(n_support: float, m: int) -> float:
-    """Leave-one-out error of a support vector machine: at most its support vectors over m.
+    """Upper bound on the leave-one-out error of a support vector machine: support vectors over m.
 
-    A row with alpha = 0 may be left out and the solution stays, so only support vectors can become
-    errors (Vapnik 1995). Holds for every kernel, C, and kind of bias, at the optimum.
+    Leaving out a row with alpha = 0 does not change the solution, so only support vectors can become
+    errors (Vapnik 1995). This holds at the optimum for every kernel, C, and kind of bias.
 
     Examples
     --------
@@ -49,24 +49,24 @@ def xi_alpha_bound(
 ) -> float:
     """The xi-alpha estimate of Joachims (2000): an upper bound on the leave-one-out error.
 
-    The share of rows with 2 alpha_i R^2 + xi_i >= 1 for a free bias, where R^2 is an upper
-    bound of k(x, x) - k(x, x') over all rows; it holds for *stable* machines, in which, after leaving
-    out a row, support vectors inside the box are left with room to take over its alpha. Without a
-    bias, or with a penalised one, which is no constraint, the share with alpha_i k(x_i, x_i) + xi_i >= 1,
-    and no condition (Jaakkola & Haussler 1999). Never more than `support_vector_bound`.
+    For a free bias, the fraction of rows with 2 alpha_i R^2 + xi_i >= 1, where R^2 is an upper
+    bound of k(x, x) - k(x, x') over all rows. It holds for *stable* machines: after a row is left
+    out, support vectors inside the box still have room to take over its alpha. Without a
+    bias, or with a penalised one, which adds no constraint, the fraction with alpha_i k(x_i, x_i) + xi_i >= 1,
+    without conditions (Jaakkola & Haussler 1999). Never more than `support_vector_bound`.
 
     Parameters
     ----------
     alpha : array (m,)
-        Dual variables, not negative, of a solved problem.
+        Nonnegative dual variables of a solved problem.
     slack : array (m,)
         xi_i = max(0, 1 - y_i f(x_i)).
     spread : float or array (m,)
         R^2 for a free bias; else k(x_i, x_i), with 1 added for a penalised bias.
     bias : {"free", "penalised", "none"}
     loss : {"hinge", "squared_hinge"}
-        The squared hinge adds xi_i / alpha_i to the diagonal of the kernel; with a free bias
-        its slack counts twice for that.
+        The squared hinge adds xi_i / alpha_i to the diagonal of the kernel, so with a free bias
+        its slack counts twice.
 
     Returns
     -------
@@ -84,9 +84,9 @@ def xi_alpha_bound(
 def xi_alpha_rows(
     alpha: ArrayLike, slack: ArrayLike, spread: ArrayLike, bias: str = "free", loss: str = "hinge"
 ) -> BoolArray:
-    """Which rows the estimate counts: those that may become errors when they are left out.
+    """Which rows the estimate counts: those that may become errors when left out.
 
-    Parameters are those of `xi_alpha_bound`, of which this is the numerator.
+    The parameters are those of `xi_alpha_bound`, of which this is the numerator.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def xi_alpha_rows(
         raise DataError("alpha, slack and spread must not be negative, nor NaN")
     moved = 2.0 if bias == "free" else 1.0
     doubled = 2.0 if bias == "free" and loss == "squared_hinge" else 1.0
-    # A row without alpha may be left out; rounding must not make an error of one.
+    # A row without alpha may be left out; rounding must not make it an error.
     return (alpha > 0) & (moved * alpha * cast(FloatArray, spread) + doubled * slack >= 1.0 - 1e-9)
 
 
@@ -148,9 +148,9 @@ def squared_spans(K: ArrayLike, free: ArrayLike, support: ArrayLike, bias: str =
 
 
 def span_estimate(alpha: ArrayLike, margins: ArrayLike, K: ArrayLike, upper: ArrayLike, bias: str = "free") -> float:
-    """The span estimate of the leave-one-out error: the share of rows with alpha_p S_p^2 >= y_p f(x_p).
+    """The span estimate of the leave-one-out error: the fraction of rows with alpha_p S_p^2 >= y_p f(x_p).
 
-    Exact where leaving one row out changes no other row's case; else an estimate, usually a close one.
+    Exact if leaving one row out changes no other row's case; otherwise an estimate, usually a close one.
 
     Parameters
     ----------

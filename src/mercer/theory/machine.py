@@ -1,4 +1,4 @@
-"""What theory needs to know of a fitted two-class model, read from its public attributes."""
+"""The facts about a fitted two-class model that theory needs, read from its public attributes."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -22,14 +22,14 @@ from mercer.theory.radius import radius_about_origin
 if TYPE_CHECKING:
 
     class FittedClassifier(Protocol):
-        """What every model has that theory can speak of; where its coefficients are kept differs."""
+        """The attributes common to all supported models; coefficients are kept in different places."""
 
         classes_: Array
 
         def decision_function(self, X: Rows) -> Array: ...
 
 
-# A slack up to this is the tolerance of a solver, not a violated margin.
+# A slack up to this is the solver's tolerance, not a violated margin.
 SLACK_TOLERANCE = 1e-2
 # A relative duality gap up to this is an optimum for the purposes of leave-one-out.
 LARGEST_GAP = 1e-2
@@ -37,7 +37,7 @@ LARGEST_GAP = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """f(x) = <w, psi(x)> + b with the rows it was fitted to.
+    """f(x) = <w, psi(x)> + b, together with the rows it was fitted to.
 
     Attributes
     ----------
@@ -50,18 +50,18 @@ class Machine:
         norm(w) in feature space, and b.
     bias : {"free", "penalised", "none"}
     alpha : ndarray (m,) or None
-        Dual variables of a support vector machine, where the model has them.
+        Dual variables of a support vector machine, if the model has them.
     lam : float or None
-        Weight of |w|^2 against the mean loss; 0 for the hard margin, None where it is unknown.
+        Weight of |w|^2 against the mean loss; 0 for the hard margin, None if unknown.
     loss : str
     status : Status
-        How the fit says that it ended.
+        How the fit ended.
     certified_gap : float or None
-        The relative duality gap of its certificate, where it has one.
+        The relative duality gap of its certificate, if it has one.
     is_weighted : bool
         Whether some rows count more than others.
     penalty : str
-        "l2" where |w|^2 is what the losses are weighed against.
+        "l2" if the losses are weighed against |w|^2.
     """
 
     name: str
@@ -102,20 +102,20 @@ class Machine:
 
     @property
     def is_hard(self) -> bool:
-        """Whether no row falls short of the margin: then Soft-SVM has found what Hard-SVM would."""
+        """Whether no row falls short of the margin, so that Soft-SVM has found the Hard-SVM solution."""
         return self.is_svm and bool(self.slack.max() <= SLACK_TOLERANCE)
 
     @property
     def is_solved(self) -> bool:
-        """Whether the fit reached the optimum: by its own word, and by the duality gap."""
+        """Whether the fit reached the optimum, by its status and by the duality gap."""
         gap = self.certified_gap if self.alpha is None else self.relative_gap
         return self.status == Status.OPTIMAL and (gap is None or gap <= LARGEST_GAP)
 
     @property
     def relative_gap(self) -> float | None:
-        """(primal - dual) / primal of alpha, or None where C is not one number for all rows.
+        """(primal - dual) / primal of alpha, or None if C is not the same for all rows.
 
-        Rows that had weights in the fit show here: alpha then solves another problem.
+        Row weights in the fit show up here, because alpha then solves a different problem.
         """
         if self.alpha is None or not self.lam or self.is_weighted or not self.is_svm:
             return None
@@ -142,9 +142,9 @@ class Machine:
 
     @computed_once
     def homogeneous(self) -> tuple[float, float]:
-        """(rho, norm of w) after b has become a weight, that of a feature that is constant.
+        """(rho, norm of w) with b as the weight of a constant feature.
 
-        For a penalised bias the feature is 1. A free one is written as the weight b/r of a
+        For a penalised bias the feature is 1. A free bias is written as the weight b/r of a
         feature r, with the r that makes the product of the two norms smallest: rho norm(w) + abs(b).
         """
         b = abs(self.intercept)
@@ -157,7 +157,7 @@ class Machine:
 
     @computed_once
     def dimension(self) -> float:
-        """Dimension of the feature space; infinite where no finite feature map is known."""
+        """Dimension of the feature space; infinite if no finite feature map is known."""
         if isinstance(self.kernel, Linear):
             return float(np.shape(cast(Rows, self.X))[1])
         try:
@@ -180,13 +180,13 @@ class Machine:
 
 
 def read_machine(model: "FittedClassifier", X: Rows, y: Labels) -> Machine:
-    """The machine in a fitted model, from `coef_`, or from `support_` and `dual_coef_`, or `expansion_`.
+    """The two-class function of a fitted model, from `coef_`, `support_` and `dual_coef_`, or `expansion_`.
 
     Parameters
     ----------
     model : fitted classifier of two classes
     X, y
-        The rows and labels that it was fitted to.
+        The rows and labels it was fitted to.
     """
     signs = _signs(model, y)
     values = np.asarray(model.decision_function(X), dtype=np.float64)
@@ -211,7 +211,7 @@ def machine_of(
     intercept: float,
     certified_gap: float | None,
 ) -> Machine:
-    """One two-class function of a model, with what the model says of all of its functions."""
+    """One two-class function of a model, with what holds for all of the model's functions."""
     loss = _loss(model)
     return Machine(
         name=type(model).__name__,
@@ -233,7 +233,7 @@ def machine_of(
 
 
 def rows_or_items(X: Rows) -> Any:
-    """An array of numbers or CSR rows where it can be one, else the items as they are."""
+    """An array of numbers or CSR rows if possible, otherwise the items themselves."""
     if sparse.issparse(X):
         return X.tocsr()
     try:
@@ -250,7 +250,7 @@ def _signs(model: "FittedClassifier", y: Labels) -> FloatArray:
     if len(classes) != 2:
         raise ParameterError(
             f"model must have two classes, got {len(classes)}; fit it to the rows of one pair of them, "
-            "or to one against the rest, and ask about each"
+            "or to one against the rest, and report on each"
         )
     y = np.asarray(y)
     if y.ndim != 1 or not np.isin(y, classes).all():
@@ -259,7 +259,7 @@ def _signs(model: "FittedClassifier", y: Labels) -> FloatArray:
 
 
 def _signed_coefficients(model: Any, X: Rows, signs: FloatArray, loss: str) -> FloatArray | None:
-    """The coefficient of each row in the expansion, or None where the model keeps none."""
+    """The coefficient of each row in the expansion, or None if the model keeps none."""
     if not hasattr(model, "support_") or not hasattr(model, "dual_coef_"):
         return None
     support, coefficients = model.support_, model.dual_coef_
@@ -274,7 +274,7 @@ def _signed_coefficients(model: Any, X: Rows, signs: FloatArray, loss: str) -> F
 
 
 def _were_fitted(model: Any, X: Rows, signs: FloatArray, support: IndexArray, expected: FloatArray | None) -> bool:
-    """Whether the support vectors are where the model says they are, with their labels."""
+    """Whether the support vectors are at the rows the model names, with matching labels."""
     if len(support) and support.max() >= len(signs):
         return False
     if expected is not None and (signs[support] != expected).any():
@@ -283,12 +283,12 @@ def _were_fitted(model: Any, X: Rows, signs: FloatArray, support: IndexArray, ex
     if not hasattr(X, "shape") or not hasattr(vectors, "shape"):
         return True
     if vectors.shape[:1] != support.shape or vectors.shape[1:] != X.shape[1:]:
-        return True  # a precomputed matrix: the labels have to do
+        return True  # a precomputed matrix: only the labels can be checked
     return not (vectors != X[support]).sum()
 
 
 def _norm(model: Any, beta: FloatArray | None, projections: FloatArray) -> float:
-    """norm(w): from the dual variables where there are any, as |w|^2 = sum_i beta_i <w, psi(x_i)>."""
+    """norm(w): from the dual variables if there are any, as |w|^2 = sum_i beta_i <w, psi(x_i)>."""
     if beta is not None:
         return float(np.sqrt(max(0.0, cast(float, beta @ projections))))
     if isinstance(getattr(model, "coef_", None), np.ndarray) or sparse.issparse(getattr(model, "coef_", None)):
@@ -313,13 +313,13 @@ def kernel_of(model: Any, X: Rows) -> Kernel:
 
 
 def _certified_gap(model: Any) -> float | None:
-    """The gap that a model without dual variables has proved."""
+    """The gap that a model without dual variables has certified."""
     gap = getattr(getattr(model, "certificate_", None), "relative_gap", None)
     return None if gap is None else float(gap)
 
 
 def _loss(model: Any) -> str:
-    """The model's own word for it; the machines that have none minimise the hinge, or something else."""
+    """The model's `loss`; without one it is the hinge for known classes, and otherwise unknown."""
     return getattr(model, "loss", "hinge" if type(model).__name__ in _HINGE_MACHINES else "of another kind")
 
 
@@ -341,6 +341,6 @@ def _lambda(model: Any, m: int) -> float | None:
     if given is not None:
         C = resolve_C(given, m)
         return 0.0 if np.isinf(C) else 1.0 / (2.0 * C * m)
-    # Machines of stochastic gradients, ours and scikit-learn's, have (alpha / 2) |w|^2, as in (15.12).
+    # SGD models, ours and scikit-learn's, have (alpha / 2) |w|^2, as in (15.12).
     half = getattr(model, "alpha", None) if hasattr(model, "average") else None
     return None if half is None else 0.5 * float(half)

@@ -35,7 +35,7 @@ def distance_to_hyperplane(X: Rows, w: ArrayLike, b: float = 0.0) -> FloatArray:
 
 
 def functional_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0) -> float:
-    """min_i y_i (<w, x_i> + b): positive where (w, b) separates the sample, and it grows with w.
+    """min_i y_i (<w, x_i> + b): positive if (w, b) separates the sample; it scales with w.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def functional_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0) -> float
 def geometric_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0) -> float:
     """The functional margin of (w, b) divided by norm(w): the distance of the closest row.
 
-    It is negative where a row lies on the wrong side. For the Hard-SVM solution (w0, b0) it is
+    It is negative if a row lies on the wrong side. For the Hard-SVM solution (w0, b0) it is
     1 / norm(w0), and no halfspace has a larger one (Lemma 15.2).
 
     Examples
@@ -70,10 +70,10 @@ def geometric_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0) -> float:
 def is_separable_with_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0, *, gamma: float, rho: float) -> bool:
     """Whether (w, b) is a witness that the sample is separable with a (gamma, rho)-margin.
 
-    Definition 15.3, of which this is the form for a sample: with (w*, b*) = (w, b) / norm(w), every
-    row has y (<w*, x> + b*) >= gamma and norm(x) <= rho. (The slides print 1 in the place of
+    This is Definition 15.3 for a sample: with (w*, b*) = (w, b) / norm(w), every
+    row has y (<w*, x> + b*) >= gamma and norm(x) <= rho. (The slides print 1 instead of
     gamma, which would make the definition depend on the scale of w.) A distribution has the
-    property if the condition holds with probability 1; a sample can refute that, never prove it.
+    property if the condition holds with probability 1; a sample can refute that but never prove it.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def is_separable_with_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0, *
     y : array-like of shape (n,)
         +1 or -1.
     w : array-like of shape (d,)
-        Of any length but zero.
+        Any length except zero.
     b : float
         0 for a homogeneous halfspace.
     gamma : float
@@ -102,6 +102,6 @@ def is_separable_with_margin(X: Rows, y: Labels, w: ArrayLike, b: float = 0.0, *
     require_not_negative(rho=rho)
     X = rows_of(X)
     longest = float(np.sqrt((X * X).sum(axis=1).max()))
-    # The smallest norm and margin that differ from the given ones by rounding alone still count.
+    # Norms and margins that differ from the given ones only by rounding still count.
     slack = 8.0 * np.finfo(np.float64).eps
     return bool(geometric_margin(X, y, w, b) >= gamma * (1.0 - slack) and longest <= rho * (1.0 + slack))

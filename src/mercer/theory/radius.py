@@ -30,33 +30,33 @@ from mercer.theory.arguments import require_positive
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
-# Up to this many points the dual is handed to an interior point, whose cost grows as the cube.
+# Up to this many points the dual goes to an interior point method, whose cost grows as the cube.
 INTERIOR_POINT_SIZE = 200
-# A weight below this share of the largest is where an interior point stops short of zero.
+# Below this fraction of the largest, a weight is where an interior point method stops short of zero.
 NEGLIGIBLE = 1e-7
 
-# Rows on which a kernel is checked that is not valid by construction.
+# Rows on which a kernel that is not valid by construction is checked.
 PSD_SAMPLE = 300
-# Points of a core set at first, how often it grows by a quarter of that, and the gap at which it need not.
+# Initial size of a core set, how often it grows by a quarter of that, and the gap at which it stops.
 CORE, CORE_STEPS, CORE_GAP = 400, 4, 1e-2
-# Kernel values that are looked at together: 64 MB.
+# Kernel values processed together: 64 MB.
 ENTRIES_AT_ONCE = 8_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Ball:
-    """The smallest ball around points in feature space, with the proof of how small it is.
+    """The smallest ball around points in feature space, with a proof of how small it is.
 
     Attributes
     ----------
     radius : float
-        Of a ball around the centre that encloses every point, in double precision.
+        Of a ball that encloses every point, in double precision.
     lower : float
-        No ball of a smaller radius does: the square root of the dual value.
+        No smaller ball does: the square root of the dual value.
     weights : ndarray (n,)
-        The centre is the sum of these times psi(x_i); not negative, of sum 1.
+        The centre is the sum of these times psi(x_i); nonnegative, with sum 1.
     support : ndarray
-        Where they are positive: points on the sphere.
+        Points with positive weight, on the sphere.
     status : Status
         How the solver ended.
     """
@@ -73,7 +73,7 @@ class Ball:
 
     @property
     def gap(self) -> float:
-        """The radius is at most this far from the smallest."""
+        """How far the radius can be above the smallest."""
         return self.radius - self.lower
 
     def __str__(self) -> str:
@@ -109,9 +109,9 @@ def radius_about_origin(X: Rows, kernel: "Kernel | str | Callable[..., Any]" = "
 
 
 def kernel_spread(X: Rows, kernel: "Kernel | str | Callable[..., Any]" = "linear", n_jobs: int | None = None) -> float:
-    """R^2 of the xi-alpha estimate: the largest k(x, x) less the smallest k(x, x') of the sample.
+    """R^2 of the xi-alpha estimate: the largest k(x, x) minus the smallest k(x, x') of the sample.
 
-    Looks at every pair of rows, some at a time.
+    Examines every pair of rows, a block at a time.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def smallest_ball(
 ) -> Ball:
     """The smallest ball that encloses the points psi(x_i) of the feature space of a kernel.
 
-    A convex program (see `mercer.problems.svm.enclosing_ball`): solved by an interior point for few
+    This is a convex program (see `mercer.problems.svm.enclosing_ball`), solved by an interior point method for few
     points and by SMO for many, and certified in double precision either way. A time limit or
     Ctrl-C leaves the best ball so far, with its gap.
 
@@ -146,7 +146,7 @@ def smallest_ball(
     kernel : str, Kernel or callable
         As for `mercer.SVC`; it must be positive semidefinite on X.
     tol : float
-        Relative gap of the squared radius at which SMO ends.
+        Relative gap of the squared radius at which SMO stops.
     time_limit : float, optional
         Seconds.
     n_jobs : int, optional
@@ -172,10 +172,11 @@ def smallest_ball(
 
 
 def enclosing_ball(X: Rows, kernel: "Kernel | str | Callable[..., Any]" = "linear", n_jobs: int | None = None) -> Ball:
-    """A ball that encloses the points, nearly the smallest, without a look at every pair of them.
+    """A ball that encloses the points, nearly the smallest, without examining every pair of them.
 
-    The smallest ball of a few hundred points, as far as the farthest of all; that one and the next farthest join
-    the few, and so on (Badoiu & Clarkson 2003). Its radius and gap are certified as those of `smallest_ball`.
+    Starts from the smallest ball of a few hundred points, enlarged to reach the farthest of all; that point and
+    the next farthest join the few, and so on (Badoiu & Clarkson 2003). Radius and gap are certified as in
+    `smallest_ball`.
 
     Examples
     --------
@@ -202,7 +203,7 @@ def enclosing_ball(X: Rows, kernel: "Kernel | str | Callable[..., Any]" = "linea
 
 
 class _Points:
-    """Points with their kernel matrix in double precision; `may_move` where only distances count."""
+    """Points with their kernel matrix in double precision; `may_move` if only distances matter."""
 
     def __init__(
         self, X: Rows, kernel: "Kernel | str | Callable[..., Any]", n_jobs: int | None, may_move: bool = False
@@ -227,7 +228,7 @@ class _Points:
         K = self.matrix.rows(np.arange(n))
         A = sparse.vstack([np.ones((1, n)), sparse.eye_array(n)])
         limit = limits.deadline and max(1e-3, limits.deadline - limits.begin)
-        # Divided by its size, so that the tolerances of the solver mean the same for any scale.
+        # Divided by its size, so that the solver's tolerances mean the same at any scale.
         scale = max(float(np.abs(K).max()), 1e-300)
         found = solve_quadratic_program(
             2.0 * K / scale, -self.ball.diag / scale, A, np.append(1.0, np.zeros(n)), n_equalities=1, time_limit=limit
@@ -249,7 +250,7 @@ class _Points:
         return self.ball.diag - 2.0 * self.matrix.product(support, weights[support])
 
     def _require_psd(self) -> None:
-        """Refuse a kernel that is indefinite, on some rows at least: they prove it for all."""
+        """Refuse a kernel that is indefinite on a sample of rows, which proves it for all."""
         if self.kernel.is_psd:
             return
         n = self.matrix.n
@@ -289,7 +290,7 @@ class _Points:
         return (upper - lower) / upper if upper > 0 else 0.0
 
     def _first_ball(self) -> tuple[FloatArray, float]:
-        """Two points far apart, half a weight each, and the squared radius they prove."""
+        """Two distant points with half the weight each, and the squared radius they prove."""
         far = int(np.argmax(self._squares_from(0)))
         squares = self._squares_from(far)
         other = int(np.argmax(squares))
@@ -314,7 +315,7 @@ _NO_BALL = "{0!r} is not positive semidefinite on X, so there are no points for 
 
 
 def _centred(X: Rows, kernel: "Kernel") -> Rows:
-    """Rows moved so that their mean is 0, where the ball moves along: no digits are lost then."""
+    """Rows shifted to mean 0, if the ball may shift with them: this saves digits."""
     moves_along = isinstance(kernel, Linear) or kernel.is_translation_invariant
     if not moves_along or sparse.issparse(X) or len(X) == 0:
         return X
@@ -325,6 +326,6 @@ def _centred(X: Rows, kernel: "Kernel") -> Rows:
 
 
 def _on_simplex(weights: FloatArray, negligible: float) -> FloatArray:
-    """Weights without what a solver leaves of zero, scaled to the sum 1."""
+    """Weights with the solver's near-zeros removed, scaled to sum 1."""
     weights = np.where(weights > negligible * weights.max(), weights, 0.0)
     return weights / weights.sum()

@@ -1,9 +1,9 @@
-"""Bounds for several classes, learnt in pairs or each against the rest, from those of the two-class machines.
+"""Bounds for several classes, learnt in pairs or each against the rest, from those of the two-class classifiers.
 
-A wrong answer takes a wrong two-class machine. Of pairs: a row that wins all pairs of its class has more votes than any
-other class can have, as each has lost one. Of one against the rest: if the machine of the row's class says yes and all
-others say no, its value is the largest. So the rows that may become errors are those of any machine, and errors on new
-rows add up to at most the sum of those of the machines, each held to delta divided by their number (the union bound).
+A wrong answer requires a wrong two-class classifier. In pairs: a row that wins all pairs of its class has more votes
+than any other class can have, as each has lost one. One against the rest: if the classifier of the row's class says
+yes and all others say no, its value is the largest. So the rows that may become errors are those of any classifier,
+and the error on new rows is at most the sum of their bounds, each with delta divided by their number (union bound).
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from mercer.theory.judgement import Report
     from mercer.theory.machine import FittedClassifier, Machine
 
-# More machines are not looked at one by one: only their support vectors are counted.
+# More classifiers than this are not examined one by one: only their support vectors are counted.
 MOST_MACHINES = 100
 
 
 @dataclass(frozen=True, eq=False)
 class ReportOfClasses(Judgement):
-    """What `theory.report` found of a model of several classes.
+    """The result of `theory.report` for a model of several classes.
 
     Attributes
     ----------
     model : str
     m, n_classes, n_machines : int
     how : str
-        Which two-class machines there are.
+        Which two-class classifiers there are.
     delta : float
         For all of them together.
     parts : dict of str to Report
-        What is known of each machine; empty where there are more than a hundred.
+        The report of each classifier; empty if there are more than a hundred.
     findings : tuple of Finding
     """
 
@@ -63,21 +63,21 @@ class ReportOfClasses(Judgement):
     findings: tuple = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers, for JSON."""
+        """The numbers, ready for JSON."""
         plain = {key: value for key, value in vars(self).items() if key not in ("parts", "findings")}
         each = [finding.as_dict() for finding in self.findings]
         return plain | {"parts": {name: part.as_dict() for name, part in self.parts.items()}, "findings": each}
 
     def __str__(self) -> str:
         title = f"{self.model}: {self.m} rows, {self.n_classes} classes, delta = {self.delta:g}"
-        how = f"{self.n_machines} two-class machines, {self.how}; a wrong answer takes one that is wrong"
+        how = f"{self.n_machines} two-class classifiers, {self.how}; a wrong answer requires one of them to be wrong"
         return "\n".join([title, how, "", *map(str, self.findings), "", self._summary()])
 
 
 def report_of_classes(
     model: "FittedClassifier", X: Rows, y: Sequence[Any], delta: float, n_jobs: int | None = None
 ) -> ReportOfClasses:
-    """As `theory.report`, of a model of several classes."""
+    """Like `theory.report`, for a model of several classes."""
     tasks, how = _tasks(model, y)
     values, betas = _functions(model, X, len(tasks))
     rows = rows_or_items(X)
@@ -99,7 +99,7 @@ def report_of_classes(
 
 @dataclass(frozen=True)
 class _Task:
-    """The rows of one machine, and on which side they are."""
+    """The rows of one two-class problem, and their signs."""
 
     name: str
     places: np.ndarray
@@ -107,7 +107,7 @@ class _Task:
 
 
 def _tasks(model: Any, y: Labels) -> tuple[list[_Task], str]:
-    """The two-class problems in the order of the model's functions, and how they were made."""
+    """The two-class problems in the order of the model's functions, and how they were formed."""
     classes, y = np.asarray(model.classes_), np.asarray(y)
     if y.ndim != 1 or not np.isin(y, classes).all():
         raise DataError(f"y must hold the labels {classes.tolist()} that the model was fitted to")
@@ -123,7 +123,7 @@ def _tasks(model: Any, y: Labels) -> tuple[list[_Task], str]:
     else:
         raise ParameterError(
             f"model must have learnt several classes in pairs or each against the rest, got multi_class={kind!r}; "
-            "fit it to one pair of them, and ask about that"
+            "fit it to one pair of them, and report on that"
         )
     return [_Task(name, places, np.where(codes[places] == own, 1.0, -1.0)) for name, places, own in made], how
 
@@ -146,7 +146,7 @@ def _functions(model: Any, X: Rows, count: int) -> tuple[FloatArray, FloatArray 
 def _coefficients(model: Any, n: int, count: int) -> FloatArray:
     """The coefficient of each row in each function.
 
-    From `dual_coef_`, in either of scikit-learn's layouts: what a hard margin expands in are its weights, not its rows.
+    From `dual_coef_`, in either of scikit-learn's layouts: a hard margin expands in its weights, not its rows.
     """
     table, support, rows = np.zeros((n, count)), model.support_, getattr(model, "dual_coef_", None)
     rows = np.zeros((0, 0)) if rows is None else np.atleast_2d(rows.toarray() if sparse.issparse(rows) else rows)
@@ -188,8 +188,8 @@ def _certified_gap(model: Any, k: int) -> float | None:
 
 
 def _reasons(unmet: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Each condition once, with how many of the machines do not meet it."""
-    # What differs from machine to machine (a lambda) comes after a comma, and is left out.
+    """Each condition once, with how many of the classifiers do not meet it."""
+    # What differs from one to the next (a lambda) comes after a comma, and is left out.
     unmet = [tuple(reason.partition(", that with")[0] for reason in one) for one in unmet]
     reasons = list(dict.fromkeys(reason for one in unmet for reason in one))
     return tuple(f"{sum(reason in one for one in unmet)} of {len(unmet)} machines: {reason}" for reason in reasons)
@@ -216,14 +216,14 @@ def _xi_alpha(
     for (task, machine), part in zip(pairs, parts, strict=True):
         rows[task.places[xi_alpha_errors(machine, part.ball, n_jobs)]] = True
     found = [stability(machine) for _, machine in pairs]
-    says = f"leave-one-out error is at most this: {int(rows.sum())} of {m} rows are at risk in some machine"
+    says = f"leave-one-out error is at most this: {int(rows.sum())} of {m} rows are at risk in some classifier"
     return Finding("xi_alpha", XI_ALPHA, float(rows.mean()), says, found[0][0], _reasons([unmet for _, unmet in found]))
 
 
 def _sum(parts: "Sequence[Report]", place: int, delta: float) -> Finding:
-    """The union bound over the machines of one of the bounds."""
+    """The union bound over the classifiers for one of the bounds."""
     each = [part.findings[place] for part in parts]
     values = [finding.value for finding in each]
     value = None if None in values else float(np.sum(values))
-    says = f"sum over {len(each)} machines, each with delta = {delta / len(each):.2g}: errors add up to at most this"
+    says = f"sum over {len(each)} classifiers, each with delta = {delta / len(each):.2g}: errors add up to at most this"
     return Finding(each[0].key, each[0].name, value, says, each[0].assumes, _reasons([one.unmet for one in each]))

@@ -1,4 +1,4 @@
-"""Dimension-based bounds, above and below, with which those of the norm are compared; the VC dimension of a margin."""
+"""Dimension-based bounds, upper and lower, to compare with norm-based ones; the VC dimension with a margin."""
 
 import math
 
@@ -22,12 +22,12 @@ def vc_dimension(d: float, homogeneous: bool = False) -> float:
 
 
 def margin_vc_dimension(radius: float, gamma: float, d: float = math.inf) -> int | float:
-    """d_vc(gamma) <= min(ceil(R^2 / gamma^2), d) + 1, of hyperplanes with a margin gamma.
+    """d_vc(gamma) <= min(ceil(R^2 / gamma^2), d) + 1, for hyperplanes with margin gamma.
 
-    Vapnik (1995); Magdon-Ismail's notes give it without d. Of points in a ball of radius R
-    (around any centre: see `smallest_ball`), hyperplanes that keep a distance of at least gamma
-    from each cannot realise every labelling of more than so many. In many dimensions, infinitely
-    many included, only the margin counts.
+    Vapnik (1995); Magdon-Ismail's notes give it without d. For points in a ball of radius R
+    (around any centre: see `smallest_ball`), hyperplanes at a distance of at least gamma
+    from each cannot realise every labelling of more than this many. In many dimensions, even infinitely
+    many, only the margin counts.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def margin_vc_dimension(radius: float, gamma: float, d: float = math.inf) -> int
     if not d >= 0:
         raise ParameterError(f"d must not be negative, got {d!r}")
     ratio = (radius / gamma) * (radius / gamma)
-    # A ratio that is whole but for rounding is not rounded up to the next.
+    # A ratio that is whole up to rounding is not rounded up to the next integer.
     points = min(math.ceil(ratio * (1.0 - 1e-12)) if math.isfinite(ratio) else ratio, d)
     return points + 1 if math.isinf(points) else int(points) + 1
 
@@ -59,7 +59,7 @@ def margin_vc_dimension(radius: float, gamma: float, d: float = math.inf) -> int
 def growth_function(m: int, d_vc: float) -> float:
     """The logarithm of Sauer's bound on the labellings of m points: log sum_{i <= d_vc} C(m, i).
 
-    Exact, in the logarithm, so that it does not overflow; m log 2 where d_vc is m or more.
+    Exact, as a logarithm so that it does not overflow; m log 2 if d_vc is m or more.
 
     Examples
     --------
@@ -80,18 +80,18 @@ def vc_bound(m: int, d_vc: float, delta: float = 0.05, training_error: float = 0
     """The VC bound: training_error + sqrt((8/m) log(4 growth(2m) / delta)).
 
     With probability at least 1 - delta over m independent rows, *every* classifier of a family
-    of VC dimension d_vc has at most this error on new ones (Vapnik & Chervonenkis 1971). No
-    assumption is made on the distribution; the price is that it grows as sqrt(d_vc / m), and that
+    of VC dimension d_vc has at most this error on new ones (Vapnik & Chervonenkis 1971). It
+    assumes nothing about the distribution; in return it grows as sqrt(d_vc / m), and
     d_vc must be known before the rows are seen.
 
     Parameters
     ----------
     m : int
     d_vc : float
-        Infinite, or 2m and more: vacuous.
+        Vacuous if infinite, or at least 2m.
     delta : float
     training_error : float
-        Share of the training rows on the wrong side.
+        Fraction of the training rows on the wrong side.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def vc_bound(m: int, d_vc: float, delta: float = 0.05, training_error: float = 0
 
 
 def vc_lower_bound(m: int, d_vc: float) -> float:
-    """Expected error below which no algorithm can promise to come with m rows: about d_vc / (2 e m).
+    """Expected error that no algorithm can be guaranteed to beat with m rows: about d_vc / (2 e m).
 
     For every algorithm there is a distribution that a classifier of the family labels without error, and
     on which the algorithm's expected error, over m independent rows, is at least this. Proof: d_vc points
@@ -118,8 +118,8 @@ def vc_lower_bound(m: int, d_vc: float) -> float:
     k q (1 - q)^m / 2, and some labelling has no less. Either k = d_vc and q = 1/k; or k = d_vc - 1, the
     remaining point takes the remaining probability, and q = 1/(m + 1) is best.
 
-    It is about what can be promised for all distributions. One with a wide margin is learnt from
-    far fewer rows (`hard_svm_bound`): that is what margins are for.
+    It concerns guarantees for all distributions. One with a wide margin is learnt from
+    far fewer rows (`hard_svm_bound`), which is why margins matter.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def vc_lower_bound(m: int, d_vc: float) -> float:
     Returns
     -------
     float
-        Between 0 and 1/2. 0, for d_vc at most 1, is vacuous: no error is below it.
+        Between 0 and 1/2. 0, for d_vc at most 1, is vacuous.
 
     Examples
     --------
@@ -152,11 +152,11 @@ def vc_lower_bound(m: int, d_vc: float) -> float:
 
 
 def vc_sample_size(epsilon: float, d_vc: float, delta: float = 0.05) -> int | float:
-    """Rows that any algorithm needs to err at most epsilon with probability 1 - delta: at least some d_vc / epsilon.
+    """Rows that any algorithm needs to err at most epsilon with probability 1 - delta: of order d_vc / epsilon.
 
     With fewer rows than this there is, for every algorithm, a distribution that the family labels without
-    error and on which the algorithm's error exceeds epsilon with probability above delta. It makes the "m far
-    below d / epsilon" of the fundamental theorem of learning a number. It is the larger of two:
+    error and on which the algorithm's error exceeds epsilon with probability above delta. This puts a number on the
+    "m far below d / epsilon" of the fundamental theorem of learning. It is the larger of two:
 
     - let p be the probability of d_vc - 1 points with labels by coins (see `vc_lower_bound`). An error
       of at most epsilon but with probability delta has a mean of at most epsilon + delta (p - epsilon); so
@@ -177,7 +177,7 @@ def vc_sample_size(epsilon: float, d_vc: float, delta: float = 0.05) -> int | fl
     Returns
     -------
     int
-        0 is vacuous: it forbids nothing, because epsilon and delta ask for too little, or d_vc is
+        0 is vacuous: it forbids nothing, because epsilon and delta are too undemanding, or d_vc is
         below 2.
 
     Examples

@@ -1,4 +1,4 @@
-"""Documents as bags of words: the example of section 15.2.2, on texts of one's own."""
+"""Documents as bags of words: the example of section 15.2.2, on your own texts."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def bag_of_words(documents: Iterable[str], dictionary: Iterable[str] | None = None) -> "tuple[csr_matrix, list[str]]":
-    """Rows of 0 and 1: does the word of a column occur in the document of a row?
+    """Rows of 0 and 1: whether the word of a column occurs in the document of a row.
 
     Section 15.2.2 of Shalev-Shwartz & Ben-David (2014). The squared norm of a row is the number of
     distinct words of its document, so rho^2 is the largest of those, however many columns there are.
@@ -25,7 +25,7 @@ def bag_of_words(documents: Iterable[str], dictionary: Iterable[str] | None = No
     ----------
     documents : iterable of str
     dictionary : sequence of str, optional
-        The words to look for; all that occur by default. Words are runs of letters, in lower case.
+        The words to look for; by default, all that occur. Words are runs of letters, in lower case.
 
     Returns
     -------

@@ -124,7 +124,7 @@ class Loss:
         (inf, 24.0)
         """
         if not isinstance(rho, Real) or isinstance(rho, bool) or not 0.0 <= rho < inf:
-            raise ParameterError(f"rho must be a finite number, not negative, got {rho!r}")
+            raise ParameterError(f"rho must be a finite, nonnegative number, got {rho!r}")
         if not B >= 0:
             raise ParameterError(f"B must not be negative, got {B!r}")
         return 0.0 if rho == 0 else float(rho * self.slope(rho * B))
