@@ -106,7 +106,7 @@ def test_steps_without_names_say_what_to_call():
 
 def test_a_last_step_that_is_no_machine():
     model = make_pipeline(StandardScaler(), PCA(1)).fit(NUMBERS, Y)
-    with pytest.raises(ParameterError, match=r"the last step of the pipeline must be a fitted machine .* got PCA"):
+    with pytest.raises(ParameterError, match=r"the last step of the pipeline must be a fitted Mercer model, got PCA"):
         explain(model, NUMBERS[0])
     with pytest.raises(NotFittedError):
         explain(make_pipeline(StandardScaler(), SVC()), NUMBERS[0])

@@ -131,7 +131,7 @@ def test_what_is_no_polynomial_says_so(rng):
         mercer.explain(SVC(kernel="rbf").fit(X, y), X[0]).as_polynomial()
     with pytest.raises(ParameterError, match="names must name 2 columns, got 1"):
         mercer.as_polynomial(SVC(kernel="linear").fit(X, y), names=["a"])
-    with pytest.raises(ParameterError, match="takes linear and kernel machines, got StandardScaler"):
+    with pytest.raises(ParameterError, match="takes linear and kernel models, got StandardScaler"):
         mercer.as_polynomial(StandardScaler().fit(X))
     with pytest.raises(NotFittedError):
         mercer.as_polynomial(SVC(kernel="poly"))

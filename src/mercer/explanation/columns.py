@@ -1,17 +1,17 @@
-r"""What each column adds to a decision value, for kernels that compare rows column by column and multiply.
+r"""What each column adds to a decision value, for kernels that multiply over columns.
 
-A Gaussian kernel is a product of one factor a column, :math:`k(x, y) = \prod_i k_i(x_i, y_i)`, and no sum over columns.
-But it can be asked without some of them: let :math:`v(S)` be the decision value with the factors of the columns in S
-alone, the others left out (as 1). What a column adds depends on which are there already; its Shapley value (1953) is
-the mean over all orders in which the columns may come, and these add up to :math:`v(all) - v(none)`. The value of no
-column is :math:`\sum_j c_j`, which is zero for machines with a free bias.
+A Gaussian kernel is a product with one factor per column, :math:`k(x, y) = \prod_i k_i(x_i, y_i)`, not a sum. But it
+can be evaluated without some of them: let :math:`v(S)` be the decision value with only the factors of the columns in
+S, the others being 1. What a column adds depends on which are already there; its Shapley value (1953) is
+the mean over all orders in which the columns may come, and these add up to :math:`v(all) - v(none)`. The value
+without any column is :math:`\sum_j c_j`, which is zero for models with a free bias.
 
-There are :math:`2^d` sets, but no need to go through them: for a product,
+There are :math:`2^d` sets, but they need not be enumerated: for a product,
 
 .. math:: \phi_i = \sum_j c_j (k_i - 1) \int_0^1 \prod_{l \ne i} (1 - t (1 - k_l)) \, dt,
 
 since :math:`\int t^s (1 - t)^{d - 1 - s} dt = s! (d - 1 - s)! / d!` is the weight of a set of s columns. The integrand
-is a polynomial of degree d - 1, which Gauss and Legendre integrate exactly with d / 2 points.
+is a polynomial of degree d - 1, which Gauss-Legendre quadrature with d / 2 points integrates exactly.
 """
 
 from collections.abc import Sequence
@@ -37,16 +37,16 @@ from mercer.kernels.vector.rbf import RBF
 if TYPE_CHECKING:
     from mercer.kernels.base.expansion import Expansion
 
-# Multiplications that an explanation may take, some seconds of them.
+# Multiplications that an explanation may take: a few seconds.
 MOST_WORK = 2e9
-# What is added whatever the columns hold.
+# The part that does not depend on the columns.
 ANY_ROW = "any row"
 
 
 def by_column(
     expansion: "Expansion", X: Rows, coefficients: FloatArray, named: Sequence[str] | None
 ) -> Contributions | None:
-    """What the columns of x add, where the kernel is made of products over columns; else None."""
+    """What the columns of x add, if the kernel is made of products over columns; otherwise None."""
     if isinstance(expansion.vectors, MatrixItems) or not _may_be_divided(expansion.kernel):
         return None
     n, d = np.shape(expansion.vectors)
@@ -66,7 +66,7 @@ def _dense(rows: Rows) -> FloatArray:
 
 
 def _may_be_divided(kernel: Kernel) -> bool:
-    """Whether a kernel is a sum of products over columns, not all of them planes: those have their coordinates."""
+    """Whether a kernel is a sum of products over columns, not all of them linear: those have coordinates."""
     terms = [_unscaled(part) for part in (kernel.kernels if isinstance(kernel, Sum) else (kernel,))]
     products = [term for term in terms if not isinstance(term, Linear | Constant)]
     return bool(products) and all(map(_is_product, products))

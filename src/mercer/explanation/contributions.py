@@ -1,10 +1,10 @@
 r"""Contributions that add up to a decision value.
 
-A decision value is :math:`f(x) = \sum_j c_j k(x_j, x) + b`. It is a sum over support vectors as it
-stands. Where the kernel is a sum of kernels (columns of a table, links of a record), it is a sum
-over those: :math:`\sum_j c_j k_t(x_j, x)` for each term t. Where it is an inner product of features
+A decision value is :math:`f(x) = \sum_j c_j k(x_j, x) + b`, a sum over support vectors. If the
+kernel is a sum of kernels (columns of a table, links of a record), it is also a sum
+over those: :math:`\sum_j c_j k_t(x_j, x)` for each term t. If it is an inner product of features
 that can be listed (coordinates, substrings, subtrees, neighbourhoods), it is a sum over features:
-:math:`\psi_f(x) \sum_j c_j \psi_f(x_j)`. Each is the whole of f(x) - b, divided in another way.
+:math:`\psi_f(x) \sum_j c_j \psi_f(x_j)`. Each divides the whole of f(x) - b in a different way.
 """
 
 from collections.abc import Sequence
@@ -49,21 +49,21 @@ def explain(model: "BaseEstimator", x: Any) -> Explanation:
     Parameters
     ----------
     model : fitted estimator
-        Any kernel machine of Mercer, a linear one, a search that has fitted one, or a scikit-learn
+        Any of Mercer's kernel or linear models, a search that has fitted one, or a scikit-learn
         ``Pipeline`` that ends with one. What scalers, imputers, selections, one-hot codes and a
-        ``ColumnTransformer`` of such make of a column is given back to that column; of other steps the
-        features go by the names that the step gives them.
+        ``ColumnTransformer`` of these make of a column is credited to that column; features of other steps
+        keep the names that the step gives them.
     x : object
-        One item as the model takes them: a row of numbers, a text, a tree, a graph, a row of a
+        One item of the kind the model takes: a row of numbers, a text, a tree, a graph, a row of a
         table (a dictionary, or a data frame with one row), a key of a record.
 
     Returns
     -------
     Explanation
-        Printable. ``by_support_vector`` is always there (for a kernel machine), ``by_term`` where
-        the kernel is a sum (columns of a table), ``by_feature`` where its features can be listed
+        Printable. ``by_support_vector`` is always there (for a kernel model), ``by_term`` if
+        the kernel is a sum (columns of a table), ``by_feature`` if its features can be listed
         (coordinates of a linear kernel; monomials of a polynomial one; substrings, subtrees, neighbourhoods),
-        ``by_column`` where it multiplies over the columns of a row of numbers (a Gaussian; these are Shapley values),
+        ``by_column`` if it multiplies over the columns of a row of numbers (a Gaussian; these are Shapley values),
         ``by_position`` for texts of at most 400 symbols under a subsequence kernel, ``by_node`` for trees under a
         kernel of fragments (those that begin at the node) and graphs under Weisfeiler-Lehman.
 
@@ -79,7 +79,7 @@ def explain(model: "BaseEstimator", x: Any) -> Explanation:
       town       -0.097
       intercept   0.048
     """
-    # What a search has found is what it predicts with.
+    # A search predicts with the model it has found.
     model = getattr(model, "best_estimator_", model)
     if hasattr(model, "steps"):
         return _explain_pipeline(model, x)
@@ -87,7 +87,7 @@ def explain(model: "BaseEstimator", x: Any) -> Explanation:
 
 
 def _explain_pipeline(pipeline: "Pipeline", x: Any) -> Explanation:
-    """The last step on what the others make of x, in terms of x as far as that can be said."""
+    """Explain the last step on the output of the others, in terms of x as far as possible."""
     machine = pipeline.steps[-1][1]
     machine = getattr(machine, "best_estimator_", machine)
     _require_machine(machine)
@@ -105,8 +105,8 @@ def _require_machine(model: "BaseEstimator") -> None:
         return
     check_is_fitted(model)
     raise ParameterError(
-        f"the last step of the pipeline must be a fitted machine of Mercer, got {type(model).__name__}; "
-        "explain takes machines with support vectors, or with coefficients"
+        f"the last step of the pipeline must be a fitted Mercer model, got {type(model).__name__}; "
+        "explain takes models with support vectors, or with coefficients"
     )
 
 
@@ -176,7 +176,7 @@ def _support_names(model: "BaseEstimator", expansion: "Expansion") -> list[str]:
 
 
 def _shown(vectors: Rows, k: int) -> str:
-    """A text or a key, as far as it is short."""
+    """A text or a key, if it is short."""
     item = vectors[k] if isinstance(vectors, list) else None
     text = repr(item) if isinstance(item, str | int | tuple) else ""
     return f" {text if len(text) <= 30 else text[:26] + '...' + text[-1]}" if text else ""
@@ -192,7 +192,7 @@ def _by_term(expansion: "Expansion", X: Rows, coefficients: FloatArray) -> Contr
 
 
 def _called(term: "Kernel") -> str:
-    """A term without a name of its own: by the columns that it compares, or as it is written."""
+    """The name of an unnamed term: the columns it compares, or its expression."""
     columns = getattr(getattr(term, "kernel", term), "columns", None) or getattr(term, "columns", None)
     return f"{', '.join(map(str, columns))} jointly" if columns else repr(term)
 
@@ -204,12 +204,12 @@ def _by_feature(
     named: Sequence[str] | None,
     polynomial: "LearntPolynomial | None",
 ) -> Contributions | None:
-    """Features that occur in x, if all of the kernel's can be listed."""
+    """Features that occur in x, if all of the kernel's features can be listed."""
     kernel = expansion.kernel
     if polynomial is not None and max(map(len, polynomial.powers), default=0) > 1:
         return _by_monomial(X, polynomial, expansion.intercepts)
     if in_inner_product(kernel) is not None and not isinstance(kernel, Linear | Scaled):
-        # A polynomial of more monomials than can be read.
+        # A polynomial with too many monomials to read.
         return None
     if isinstance(expansion.vectors, MatrixItems) or not _lists_features(kernel):
         return None
@@ -239,7 +239,7 @@ def _by_monomial(X: Rows, polynomial: "LearntPolynomial", intercepts: FloatArray
 def _by_parts(
     expansion: "Expansion", X: Rows, coefficients: FloatArray
 ) -> tuple[Contributions | None, Contributions | None]:
-    """Contributions by position and by node of the item, where one kernel of texts, trees or graphs reads it."""
+    """Contributions by position and by node of the item, if a single kernel of texts, trees or graphs reads it."""
     kernel = expansion.kernel
     while isinstance(kernel, Scaled | Normalized):
         kernel = kernel.kernel
@@ -253,7 +253,7 @@ def _by_parts(
 
 
 def _lists_features(part: Kernel) -> bool:
-    """Whether all kernels in it have features, few enough to list: not those that compare pairs."""
+    """Whether all its kernels have features, few enough to list: not those that compare pairs."""
     if isinstance(part, Kernel) and type(part).feature_map is Kernel.feature_map:
         return False
     if isinstance(part, StructuredKernel):

@@ -1,4 +1,4 @@
-"""What an explanation holds, and how it is printed."""
+"""The contents of an explanation, and how it is printed."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -11,7 +11,7 @@ from mercer._types import FloatArray
 if TYPE_CHECKING:
     from mercer.explanation.polynomials import LearntPolynomial
 
-# Lines that are printed of each table; the rest is one line.
+# Lines printed of each table; the rest is summed up in one line.
 LINES = 10
 
 
@@ -32,7 +32,7 @@ class Contributions:
     values: np.ndarray
 
     def top(self, count: int = LINES, function: int = 0) -> list[tuple[str, float]]:
-        """The (name, value) pairs of largest size, largest first."""
+        """The (name, value) pairs of largest absolute value, largest first."""
         order = np.argsort(-np.abs(self.values[function]), kind="stable")[:count]
         return [(self.names[k], float(self.values[function, k])) for k in order]
 
@@ -48,12 +48,12 @@ class Explanation:
     Attributes
     ----------
     functions : list of str
-        What a positive decision value speaks for, one for each two-class problem.
+        What a positive decision value means, one for each two-class problem.
     intercept : ndarray of shape (n_functions,)
     by_support_vector, by_term, by_feature, by_column, by_position, by_node : Contributions or None
-        None where the kernel cannot be divided so.
+        None if the kernel cannot be divided in this way.
     polynomial : LearntPolynomial or None
-        The decision functions as polynomials of the columns, where they are such, of not too many terms.
+        The decision functions as polynomials of the columns, if they are polynomials with few enough terms.
     """
 
     functions: list
@@ -85,7 +85,7 @@ class Explanation:
 
     @property
     def main(self) -> Contributions:
-        """The table that says most: terms, else features, columns, positions or nodes, else support vectors."""
+        """The most informative table: terms, else features, columns, positions or nodes, else support vectors."""
         whole = (self.by_position, self.by_node, self.by_support_vector)
         found = (self.by_term, self.by_feature, self.by_column, *whole)
         return next(table for table in found if table is not None)

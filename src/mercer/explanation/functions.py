@@ -1,4 +1,4 @@
-"""What the decision functions of a machine are called."""
+"""Names for the decision functions of a model."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def function_names(model: "BaseEstimator", count: int) -> list[str]:
-    """What a positive value of each decision function speaks for."""
+    """What a positive value of each decision function means."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         return ["the value"] if count == 1 else [f"value {k}" for k in range(count)]

@@ -1,14 +1,14 @@
 r"""Which nodes of a tree or a graph a decision value comes from.
 
 A kernel of tree fragments is a sum over pairs of nodes, :math:`k(x, t) = \sum_a \sum_b D(a, b)`, in which D
-counts the common fragments that begin at a and b, and depends on what is below them only. So the fragments
+counts the common fragments that begin at a and b, and depends only on what is below them. So the fragments
 that begin at node a of x are worth
 
 .. math:: k(x_a, t) - \sum_{c} k(x_c, t),
 
 with :math:`x_a` the complete subtree at a and c the children of a. The Weisfeiler-Lehman kernel is a sum over
-nodes and rounds of how often the other graph has the node's neighbourhood. Summed over the nodes of x, both
-are the whole of k, so the contributions add up to :math:`f(x) - b`.
+nodes and rounds of how often the other graph has the node's neighbourhood. Both sum to k over the nodes of x,
+so the contributions add up to :math:`f(x) - b`.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer import kernels  # its names load when asked for
+from mercer import kernels  # loads its names when first used
 from mercer._types import FloatArray, Rows
 from mercer.explanation.explanation import Contributions
 from mercer.kernels.evaluation import tiles
@@ -32,7 +32,7 @@ MOST_NODES = 1000
 
 
 def by_node(kernel: "Kernel", factor: float, X: Rows, vectors: Rows, coefficients: FloatArray) -> Contributions | None:
-    """Contributions of the nodes of the one item of X; None where the kernel is of another kind.
+    """Contributions of the nodes of the one item of X; None if the kernel is of another kind.
 
     `factor` and `coefficients` are as `unwrapped` gives them.
     """

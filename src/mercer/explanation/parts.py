@@ -1,13 +1,13 @@
 r"""Which characters, words or nodes of one item a decision value comes from.
 
-For substrings and subsequences every occurrence is at known places, and its contribution is divided among them
-equally: the parts add up to :math:`f(x) - b`, exactly. For every other kernel of texts, trees or graphs a part
+For substrings and subsequences, every occurrence has known positions, and its contribution is divided equally among
+them: the parts add up to :math:`f(x) - b` exactly. For every other kernel of texts, trees or graphs, a part
 is judged by hiding it: its label becomes one that occurs nowhere, and the part's value is
 
 .. math:: f(x) - f(x_{\setminus i}),
 
-all that goes with it. What several parts have in common is then counted for each, so these values do not
-add up to anything; they say what the model would miss. Where a kernel of graphs looks at no labels, a node is cut
+everything that is lost with it. What several parts have in common is counted for each of them, so these values do not
+add up to anything; they say what the model would miss. If a kernel of graphs ignores labels, a node is cut
 off from its neighbours instead.
 """
 
@@ -52,7 +52,7 @@ class Parts:
         The symbols, or the labels of the nodes.
     values : ndarray of shape (n_functions, n_parts)
     is_division : bool
-        Whether they add up to the decision value less its intercept; else each is what goes when the part is hidden.
+        Whether they add up to the decision value minus its intercept; otherwise, each is the loss when it is hidden.
     """
 
     kind: str
@@ -63,14 +63,14 @@ class Parts:
 
 
 def by_parts(model: "BaseEstimator", x: Any, explanation: "Explanation") -> Parts | None:
-    """Values of the parts of a text, tree or graph; None where the model is of other things.
+    """Values of the parts of a text, tree or graph; None for a model of anything else.
 
     Parameters
     ----------
     model : fitted kernel machine
     x : text, tree or graph
     explanation : Explanation
-        What `mercer.explain` says of the item.
+        The result of `mercer.explain` for the item.
 
     Returns
     -------
@@ -152,13 +152,13 @@ def _parts_of_graph(model: "BaseEstimator", graph: Graph) -> Parts:
     if graph.node_labels is not None:
         values = _missed(model, graph, [_hiding(graph, k) for k in range(graph.n_nodes)])
     if not values.any():
-        # There are no labels, or the kernel does not look at them.
+        # There are no labels, or the kernel ignores them.
         values = _missed(model, graph, [_cutting_off(graph, k) for k in range(graph.n_nodes)])
     return Parts("graph", graph, names, values, False)
 
 
 def _hiding(graph: Graph, node: int) -> Graph:
-    """The graph with a label that occurs nowhere at one node."""
+    """The graph with a label that occurs nowhere else at one node."""
     return graph.labelled([*cast(Any, graph.node_labels)[:node], NOWHERE, *cast(Any, graph.node_labels)[node + 1 :]])
 
 
@@ -182,7 +182,7 @@ def _kept(labels: Sequence[Any], mask: BoolArray) -> tuple[Any, ...]:
 
 
 def _missed(model: "BaseEstimator", item: Any, hidden: list[Any]) -> FloatArray:
-    """f(x) less f of every item with a hidden part, shape (n_functions, n_parts)."""
+    """f(x) minus f of every item with a hidden part, shape (n_functions, n_parts)."""
     if len(hidden) > MOST_PARTS:
         raise ParameterError(
             f"an item of {len(hidden)} parts is too long to hide them one by one; at most {MOST_PARTS}"

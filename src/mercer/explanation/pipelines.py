@@ -1,9 +1,9 @@
-"""Explanations of pipelines: the machine's contributions, given back to the columns that went in.
+"""Explanations of pipelines: the model's contributions, credited to the columns that went in.
 
-The last step sees what the steps before it have made. Where each of their outputs comes from one
-column of the input (scalers, imputers, selections, one-hot codes, a ColumnTransformer of such), the contributions of
-outputs are added up by column, and the sum stays the decision value. Where an output is made of
-several columns (principal components) or of a text (its words), it keeps the name that its step gives it.
+The last step sees the output of the steps before it. If each output comes from one
+column of the input (scalers, imputers, selections, one-hot codes, a ColumnTransformer of these), the contributions of
+outputs are added up by column, and the sum is still the decision value. An output made from
+several columns (principal components) or from a text (its words) keeps the name that its step gives it.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def transformed(pipeline: "Pipeline", x: Any) -> tuple[Any, list[str] | None, list[str] | None]:
     """(the one item after all steps but the last, the names of its features, where each comes from).
 
-    The last is a list of input names, one for each feature, or None where there is no such column; both
-    are None where the steps pass items that are no rows of numbers.
+    The last is a list of input names, one for each feature, or None if there is no such column; both
+    are None if the steps pass items that are not rows of numbers.
     """
     steps = pipeline[:-1]
     if not steps.steps:
@@ -41,7 +41,7 @@ def transformed(pipeline: "Pipeline", x: Any) -> tuple[Any, list[str] | None, li
 def by_input(
     table: Contributions | None, names: Sequence[str] | None, origins: Sequence[str] | None
 ) -> Contributions | None:
-    """Contributions of the features called `names`, added up by the input columns that they come from."""
+    """Contributions of the features called `names`, added up by the input columns they come from."""
     if table is None or origins is None or not {*table.names} - {ANY_ROW} <= set(cast(Sequence[str], names)):
         return table
     source = {ANY_ROW: ANY_ROW, **dict(zip(cast(Sequence[str], names), origins, strict=True))}
@@ -59,7 +59,7 @@ def _batch(x: Any, pipeline: "Pipeline") -> Any:
     if getattr(x, "ndim", 1) == 2 or hasattr(x, "columns"):
         return x
     if isinstance(x, dict) and hasattr(pipeline, "feature_names_in_"):
-        # Whoever fits a pipeline to named columns has it.
+        # A pipeline fitted to named columns implies pandas.
         return import_module("pandas").DataFrame([x])
     return [x]
 
@@ -85,7 +85,7 @@ def _output_names(steps: "Pipeline", count: int, origins: Sequence[str] | None) 
 
 
 def _origins(step: Any, names: list[str] | None) -> list[str] | None:
-    """The input that each output of a fitted step comes from, or None where an output has several."""
+    """The input that each output of a fitted step comes from, or None if an output has several."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return names
     if hasattr(step, "steps"):
@@ -100,12 +100,12 @@ def _origins(step: Any, names: list[str] | None) -> list[str] | None:
 
 
 def _of_kept(step: "BaseEstimator", names: list[str]) -> list[str] | None:
-    """Steps that give some of their inputs back, changed: scalers, imputers, selections."""
+    """Steps that return some of their inputs, changed: scalers, imputers, selections."""
     from sklearn.base import OneToOneFeatureMixin
 
     if isinstance(step, OneToOneFeatureMixin):
         return names
-    # Asked about columns that it cannot know, a step may refuse; names that it makes up are not among them.
+    # A step may refuse unknown columns; any names it makes up are not among them.
     asked = np.array([f"column {k}" for k in range(len(names))], dtype=object)
     if hasattr(step, "feature_names_in_"):
         asked = np.asarray(step.feature_names_in_, dtype=object)
@@ -119,7 +119,7 @@ def _of_kept(step: "BaseEstimator", names: list[str]) -> list[str] | None:
 
 
 def _of_codes(step: "BaseEstimator", names: list[str]) -> list[str] | None:
-    """One-hot codes: a column for each category that is not dropped, the infrequent ones together."""
+    """One-hot codes: a column for each category that is not dropped, with the infrequent ones together."""
     origins = []
     infrequent = getattr(step, "infrequent_categories_", None) or [None] * len(names)
     dropped = [None] * len(names) if step.drop_idx_ is None else step.drop_idx_
@@ -130,7 +130,7 @@ def _of_codes(step: "BaseEstimator", names: list[str]) -> list[str] | None:
 
 
 def _of_columns(step: "BaseEstimator", names: list[str]) -> list[str] | None:
-    """A ColumnTransformer: each of its parts makes a stretch of the outputs of some columns."""
+    """A ColumnTransformer: each of its parts turns some columns into a contiguous range of outputs."""
     width = max((part.stop for part in step.output_indices_.values()), default=0)
     origins = [cast(Any, None)] * width
     for name, part, columns in step.transformers_:

@@ -1,4 +1,4 @@
-"""What a machine has learnt, as a polynomial of the columns that can be read."""
+"""What a model has learnt, as a readable polynomial of the columns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.pipeline import Pipeline
 
-# Monomials that are named for one machine; more are no explanation.
+# More monomials than this are no explanation.
 MOST_TERMS = 20_000
-# Terms of a sentence.
+# Terms in a sentence.
 SENTENCE = 24
-# Terms that are this small beside the largest, on the support vectors, are rounding, and not written.
+# Terms this small relative to the largest, on the support vectors, are rounding errors and not written.
 DUST = 1e-9
 
 
@@ -34,18 +34,18 @@ class LearntPolynomial:
     Attributes
     ----------
     functions : list of str
-        What a positive value of each function speaks for.
+        What a positive value of each function means.
     columns : list of str
     powers : list of tuple of int
-        The columns, by place, whose product each monomial is: (0, 0, 1) is a²b.
+        The columns, by position, whose product each monomial is: (0, 0, 1) is a²b.
     coefficients : ndarray of shape (n_functions, n_monomials)
     constants : ndarray of shape (n_functions,)
-        What is added to the sum: the intercept, and the constant of the kernel.
+        Added to the sum: the intercept, and the constant of the kernel.
     reach : ndarray of shape (n_columns,)
-        The largest size of each column among the support vectors, by which terms are told from rounding; 1 where there
-        are none.
+        The largest absolute value of each column among the support vectors, used to recognise rounding errors; 1
+        without support vectors.
     is_rule : bool
-        Whether the functions are decisions, of which the sign counts.
+        Whether the functions are decisions, whose sign counts.
     """
 
     functions: list
@@ -58,7 +58,7 @@ class LearntPolynomial:
 
     @property
     def names(self) -> list[str]:
-        """The monomials in words."""
+        """The monomials as text."""
         return [monomial_name(self.columns, choice) for choice in self.powers]
 
     def as_dict(self, function: int = 0) -> dict[str, float]:
@@ -85,7 +85,7 @@ class LearntPolynomial:
         digits : int
             Significant digits of a coefficient.
         most : int
-            Terms to write: those that can be largest on the support vectors, in order of degree.
+            Terms to write: the largest possible on the support vectors, in order of degree.
         """
         weights, constant = self.coefficients[function], float(self.constants[function])
         size = np.abs(weights) * [np.prod(self.reach[list(choice)]) for choice in self.powers]
@@ -105,20 +105,20 @@ class LearntPolynomial:
 
 
 def as_polynomial(model: "BaseEstimator", names: Sequence[str] | None = None) -> LearntPolynomial:
-    """The decision functions of a fitted machine as polynomials of the columns, in words.
+    """The decision functions of a fitted model as readable polynomials of the columns.
 
-    For linear machines, and kernel machines whose kernel is a polynomial of the inner product: `Polynomial`,
+    For linear models, and kernel models whose kernel is a polynomial of the inner product: `Polynomial`,
     `SecondOrder`, `Linear`, their sums, products, multiples and whole powers. The weight of a
-    monomial is summed over the support vectors by the multinomial theorem, so the polynomial is the machine, up
-    to rounding, and not an approximation of it.
+    monomial is summed over the support vectors by the multinomial theorem, so the polynomial is the model itself, up
+    to rounding, and not an approximation.
 
     Parameters
     ----------
     model : fitted estimator
-        A machine, a search that has fitted one, or a pipeline that ends with one; then the columns are those that its
-        last step sees.
+        A model, a search that has fitted one, or a pipeline that ends with one; in a pipeline, the columns are those
+        that its last step sees.
     names : sequence of str, optional
-        Of the columns; by default those of the data frame that it was fitted to, or x0, x1, ...
+        Of the columns; by default those of the data frame it was fitted to, or x0, x1, ...
 
     Returns
     -------
@@ -156,7 +156,7 @@ def as_polynomial(model: "BaseEstimator", names: Sequence[str] | None = None) ->
 
 
 def named_polynomial(model: "BaseEstimator", names: Sequence[str] | None = None) -> LearntPolynomial | None:
-    """As `as_polynomial`, or None where the machine is no polynomial, or one of too many terms to be read."""
+    """Like `as_polynomial`, or None if the model is not a polynomial, or has too many terms to read."""
     expansion = model.expansion_
     series = in_inner_product(expansion.kernel)
     if series is None or getattr(expansion.vectors, "ndim", 0) != 2:
@@ -169,7 +169,7 @@ def named_polynomial(model: "BaseEstimator", names: Sequence[str] | None = None)
 def _gathered(
     model: "BaseEstimator", found: PolynomialFunctions, columns: list[str], reach: FloatArray
 ) -> LearntPolynomial:
-    """Terms of all degrees side by side; what has degree 0 is a constant."""
+    """Terms of all degrees side by side; degree 0 is a constant."""
     constants = np.array(found.intercepts, dtype=np.float64)
     powers, weights = [], [np.empty((0, len(constants)))]
     for term in found.terms:
@@ -184,9 +184,9 @@ def _gathered(
 
 
 def _of_linear(model: "BaseEstimator", names: Sequence[str] | None) -> LearntPolynomial:
-    """w and b of a linear machine, as the polynomial of degree 1 that it is."""
+    """w and b of a linear model, as a polynomial of degree 1."""
     if not hasattr(model, "coef_"):
-        raise ParameterError(f"as_polynomial takes linear and kernel machines, got {type(model).__name__}")
+        raise ParameterError(f"as_polynomial takes linear and kernel models, got {type(model).__name__}")
     weights = model.coef_.toarray() if sparse.issparse(model.coef_) else np.atleast_2d(model.coef_)
     constants = np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),)).astype(np.float64)
     columns = _columns(model, names, weights.shape[1])
@@ -205,7 +205,7 @@ def _columns(model: "BaseEstimator", names: Sequence[str] | None, width: int) ->
 
 
 def _names_after(steps: "Pipeline") -> list[str] | None:
-    """What the steps before a machine call its columns; None where they do not say."""
+    """The names that the steps before a model give its columns; None if they give none."""
     try:
         return list(steps.get_feature_names_out()) if steps.steps else None
     except (AttributeError, ValueError):
@@ -217,7 +217,7 @@ def _number(value: float, digits: int) -> str:
 
 
 def _sum(terms: Iterable[tuple[float, str]], digits: int, gap: str) -> str:
-    """Signed terms with their names, as one writes them; `gap` stands between a number and a name."""
+    """Signed terms with their names, as one would write them; `gap` separates a number from a name."""
     text = ""
     for weight, name in terms:
         number = _number(abs(weight), digits)

@@ -1,11 +1,11 @@
 r"""Which positions of a text a subsequence kernel's decision value comes from.
 
 The kernel of subsequences of length p is a sum over occurrences, each of which uses p positions
-of the text. Give every occurrence's share in equal parts to its positions, and position i has
+of the text. Divide every occurrence's contribution equally among its positions, and position i has
 
 .. math:: \frac1p \bigl(k_p(s, t) - k_p(s_{\setminus i}, t)\bigr),
 
-with :math:`s_{\setminus i}` the text in which position i holds a symbol that occurs nowhere: exactly
+with :math:`s_{\setminus i}` the text in which position i holds a symbol that occurs nowhere else: exactly
 the occurrences that use i are gone, and no gap has changed its length. Summed over positions,
 every occurrence is counted p times, so the shares add up to :math:`k_p(s, t)` (Euler's theorem for
 a function that is multilinear in the weights of the positions).
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from mercer import kernels  # its names load when asked for
+from mercer import kernels  # loads its names when first used
 from mercer._types import FloatArray, Rows
 from mercer.explanation.explanation import Contributions
 from mercer.kernels.algebra.normalized import Normalized
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
         def tokenizer(self) -> str | Callable[[str], Iterable[Any]]: ...
 
 
-# A code point that no text contains, by definition of Unicode; and a token that is none.
+# A code point that no text contains, by definition of Unicode; and a token that is not one.
 NOWHERE, NO_TOKEN = "\uffff", ("no token",)
-# Each position is a text of its own to compare; longer texts would take minutes.
+# Each position is a text to compare; longer texts would take minutes.
 LONGEST = 400
 
 
@@ -59,7 +59,7 @@ def unwrapped(expansion: "Expansion", X: Rows, coefficients: FloatArray) -> "tup
 def by_position(
     kernel: "Kernel", factor: float, X: Rows, vectors: Rows, coefficients: FloatArray
 ) -> Contributions | None:
-    """Contributions of the positions of a text, or None where the kernel is of another kind.
+    """Contributions of the positions of a text, or None if the kernel is of another kind.
 
     `factor` and `coefficients` are as `unwrapped` gives them.
     """

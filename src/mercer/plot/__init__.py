@@ -1,7 +1,7 @@
-"""Pictures of fitted models, as Display classes in scikit-learn's manner.
+"""Plots of fitted models, as Display classes like scikit-learn's.
 
-Matplotlib is an extra and is imported only when something is drawn; every display is loaded when it is first asked
-for. A new one adds its file, its test with a kept picture, its page of the gallery and one line to each index below.
+Matplotlib is optional and is imported only when something is drawn; every display is loaded when first
+used. A new one adds its file, its test with a reference image, its gallery page and one line to each index below.
 """
 
 from importlib import import_module

@@ -1,1 +1,1 @@
-"""Kernels made of kernels: sums, products, powers, normalised and centred ones."""
+"""Kernels made from other kernels: sums, products, powers, normalised and centred ones."""

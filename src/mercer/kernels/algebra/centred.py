@@ -1,4 +1,4 @@
-"""A kernel after moving the mean of the training features to the origin.
+"""A kernel after shifting the mean of the training features to the origin.
 
 Schoelkopf, Smola & Mueller (1998), eq. 13: with m(x) the mean of k(x, .) over the
 reference rows and M the mean of m over them, k(x, y) - m(x) - m(y) + M.
@@ -21,7 +21,7 @@ from mercer.kernels.items.prepare_rows import numeric_matrix
 
 @dataclass(frozen=True, eq=False)
 class Centred(Wrapped):
-    """The kernel of features less their mean over reference rows; written ``k.centred()``.
+    """The kernel of features minus their mean over reference rows; written ``k.centred()``.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Centred(Wrapped):
         return 4.0 * self.kernel.entry_error(norm_bound, dtype)
 
     def feature_map(self, X: Rows) -> Features:
-        """The features of the kernel, less their mean over the reference rows."""
+        """The features of the kernel, minus their mean over the reference rows."""
         bound = self.bind(X)
         mean = bound.kernel.feature_map(bound.reference).mean(axis=0)
         return bound.kernel.feature_map(X) - mean

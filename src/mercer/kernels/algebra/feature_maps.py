@@ -1,6 +1,6 @@
 """Explicit feature maps: monomials, sequences of coordinates, Taylor series, products.
 
-A map may be finite and yet too large to write down; each function counts first and
+A map may be finite and yet too large to compute, so each function first counts its features and
 refuses rows of more than `LARGEST_ROW` numbers.
 """
 
@@ -17,9 +17,9 @@ from mercer.kernels._types import Features, Sparse
 from mercer.kernels.items.prepare_rows import prepare_rows
 
 LARGEST_ROW = 10_000_000
-# Columns of a sparse matrix are numbered up to this.
+# Largest number of columns of a sparse matrix.
 LARGEST_NUMBER = 2**62
-# The factorial of this is the last one that is a number in double precision.
+# The largest number whose factorial is finite in double precision.
 LARGEST_FACTORIAL = 170
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -30,9 +30,9 @@ def double_rows(X: Rows) -> FloatArray:
 
 
 def require_writable(features: int) -> None:
-    """Refuse a map whose rows would not fit."""
+    """Refuse a map whose rows would be too large."""
     if features > LARGEST_ROW:
-        # Python writes no numbers of thousands of digits.
+        # Python does not print integers of thousands of digits.
         many = f"{features:,}" if features < LARGEST_NUMBER else "far too many"
         raise ParameterError(
             f"the feature map has {many} coordinates for each row, more than {LARGEST_ROW:,}; "
@@ -41,7 +41,7 @@ def require_writable(features: int) -> None:
 
 
 def _require_degree(degree: int) -> None:
-    """Refuse a degree whose factorial is beyond double precision: the weights of monomials are made of it."""
+    """Refuse a degree whose factorial, which the weights of monomials contain, overflows double precision."""
     if degree > LARGEST_FACTORIAL:
         raise ParameterError(
             f"degree must be at most {LARGEST_FACTORIAL} for a feature map, whose weights overflow beyond it, "
@@ -53,7 +53,7 @@ def monomial_features(rows: FloatArray, degree: int, coef0: float) -> FloatArray
     """Features of (x.y + coef0)^degree, one for each distinct monomial.
 
     Expanding the power gives each x^a the weight degree! coef0^(degree - |a|) /
-    ((degree - |a|)! a!), whose square root is shared out to both sides.
+    ((degree - |a|)! a!), whose square root goes to each side.
     """
     _require_degree(degree)
     totals = range(degree + 1) if coef0 > 0 else [degree]
@@ -96,9 +96,9 @@ def row_kronecker(left: Features, right: Features) -> Features:
 
 
 def monomial_names(columns: Sequence[str], degree: int, coef0: float) -> list[str]:
-    """What the columns of `monomial_features` are, without their weights: "1", "a", "a²", "ab".
+    """Names for the columns of `monomial_features`, without their weights: "1", "a", "a²", "ab".
 
-    Names of one letter stand side by side; longer ones have a dot between them.
+    Names of one letter are joined directly; longer ones have a dot between them.
     """
     _require_degree(degree)
     totals = range(degree + 1) if coef0 > 0 else [degree]
@@ -107,7 +107,7 @@ def monomial_names(columns: Sequence[str], degree: int, coef0: float) -> list[st
 
 
 def monomial_name(columns: Sequence[str], choice: Iterable[int]) -> str:
-    """The product of the columns at `choice`, which is sorted; "1" of none."""
+    """The product of the columns at `choice`, which is sorted; "1" if it is empty."""
     powers = {}
     for place in choice:
         powers[place] = powers.get(place, 0) + 1
@@ -123,7 +123,7 @@ def product_names(parts: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _sparse_row_kronecker(left: Sparse, right: Sparse) -> Sparse:
-    """As `row_kronecker`, for counts with many columns and few entries."""
+    """Like `row_kronecker`, for counts with many columns and few entries."""
     if left.shape[1] * right.shape[1] > LARGEST_NUMBER:
         raise ParameterError(
             f"the feature map has {left.shape[1] * right.shape[1]:.3g} coordinates, more than can be numbered; "
@@ -144,7 +144,7 @@ def _count(features: int, total: int) -> int:
 
 
 def _choices(features: int, total: int) -> IndexArray:
-    """Sorted ways to choose `total` coordinates with repetition, one a row."""
+    """Sorted ways to choose `total` coordinates with repetition, one per row."""
     chosen = list(combinations_with_replacement(range(features), total))
     return np.array(chosen, dtype=np.intp).reshape(len(chosen), total)
 

@@ -1,4 +1,4 @@
-"""A kernel brought to k(x, x) = 1: the cosine of the angle between features."""
+"""A kernel scaled to k(x, x) = 1: the cosine of the angle between features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from mercer.kernels.items.prepare_rows import squared_norms
 
 
 class Weighted:
-    """A prepared form with one number for each item, sliced together."""
+    """A prepared form with one number per item, sliced together."""
 
     def __init__(self, part: Prepared, weights: FloatArray) -> None:
         self.part = part
@@ -48,7 +48,7 @@ class Weighted:
 
 
 def _inverse_roots(diagonal: FloatArray) -> FloatArray:
-    """1 / sqrt(k(x, x)); zero where k(x, x) is, as an item like nothing is not like itself."""
+    """1 / sqrt(k(x, x)), or zero if k(x, x) is zero: an item without features is not even like itself."""
     if diagonal.size and diagonal.min() < 0:
         raise DataError(f"k(x, x) must not be negative to normalise a kernel, got {diagonal.min():.3g}")
     positive = diagonal > 0
@@ -59,7 +59,7 @@ def _inverse_roots(diagonal: FloatArray) -> FloatArray:
 class Normalized(Wrapped):
     """k(x, y) / sqrt(k(x, x) k(y, y)); written ``k.normalized()``.
 
-    It is 0 where k(x, x) = 0, the cosine of a zero vector.
+    It is 0 if k(x, x) = 0, the cosine of a zero vector.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Normalized(Wrapped):
             self.kernel.tile(left, right, out, row, column)
             return _weigh(target, *(_inverse_roots(self.kernel.diag_of(items)) for items in (left, right)))
         if out.dtype == np.float32 and not (_is_moderate(left.weights) and _is_moderate(right.weights)):
-            # The values before they are normalised do not fit into single precision.
+            # Values before normalisation do not fit into single precision.
             target[...] = self._double_tile(left, right)
             return None
         self.kernel.tile(left.part, right.part, out, row, column)
@@ -117,7 +117,7 @@ class Normalized(Wrapped):
         return 1.0 if self.is_psd else self.kernel.entry_bound(norm_bound)
 
     def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
-        # Relative to the size of the entries, which the weights bring to 1.
+        # Relative to the size of the entries, which the weights scale to 1.
         bound = self.kernel.entry_bound(norm_bound)
         error = self.kernel.entry_error(norm_bound, dtype) / bound if bound > 0 else 0.0
         return 2.0 * error + 2.0 * epsilon(dtype)
@@ -131,12 +131,12 @@ class Normalized(Wrapped):
         return np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
 
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
-        """Those of the kernel."""
+        """The names of the kernel's features."""
         return self.kernel.feature_names(X, names)
 
 
 def _is_moderate(weights: FloatArray) -> bool:
-    """Whether values with these weights, and their products, are far from the ends of float32."""
+    """Whether values with these weights, and their products, are far from the limits of float32."""
     used = weights[weights > 0]
     return not len(used) or bool(used.min() > 1e-15 and used.max() < 1e15)
 

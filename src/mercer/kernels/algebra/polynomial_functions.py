@@ -1,10 +1,10 @@
-r"""Functions of polynomial kernels as polynomials: weights of monomials in place of support vectors.
+r"""Functions of polynomial kernels as polynomials: weights of monomials instead of support vectors.
 
 A kernel that is a polynomial of the inner product, :math:`k(x, v) = \sum_p a_p \langle x, v\rangle^p`,
 makes every :math:`f(x) = \sum_j c_j k(x_j, x) + b` a polynomial of the coordinates of x: by the
-multinomial theorem the monomial :math:`x^m` of degree p has the weight
-:math:`a_p \frac{p!}{m!} \sum_j c_j x_j^m`. Linear kernels, polynomial ones, constants, their sums,
-products, multiples and whole powers are such; normalised ones are, divided by a number for each row.
+multinomial theorem, the monomial :math:`x^m` of degree p has the weight
+:math:`a_p \frac{p!}{m!} \sum_j c_j x_j^m`. This includes linear and polynomial kernels, constants, their sums,
+products, multiples and whole powers; and normalised ones, which are divided by a number for each row.
 """
 
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from mercer.kernels.base.expansion import Expansion
     from mercer.kernels.base.kernel import Kernel
 
-# More weights than this would be a larger file than most sets of support vectors.
+# More weights than this would make a larger file than most sets of support vectors.
 MOST_WEIGHTS = 2_000_000
-# Numbers of monomials that are held at once.
+# Numbers of monomials held in memory at once.
 _AT_ONCE = 2**23
 
 
@@ -68,7 +68,7 @@ class Monomials:
     Attributes
     ----------
     choices : ndarray of int, shape (n_monomials, degree)
-        The coordinates whose product each is.
+        The coordinates whose product it is.
     weights : ndarray of shape (n_monomials, n_functions)
     """
 
@@ -85,7 +85,7 @@ class PolynomialFunctions:
     terms : list of Monomials
     intercepts : ndarray of shape (n_functions,)
     normaliser : ndarray or None
-        Coefficients in |x|^2 of s(x)^2, where the kernel is normalised; 0 / 0 is 0.
+        Coefficients in |x|^2 of s(x)^2, if the kernel is normalised; 0 / 0 is 0.
     """
 
     terms: list
@@ -94,9 +94,9 @@ class PolynomialFunctions:
 
     @classmethod
     def of(cls, expansion: "Expansion", asked: str, instead: str, most: int = MOST_WEIGHTS) -> Self:
-        """Those of an expansion; refuses kernels that are no such polynomial, and more than `most` weights.
+        """The polynomials of an expansion; refuses other kernels, and more than `most` weights.
 
-        Errors begin with what was `asked` for and end with what there is `instead`.
+        Errors begin with what was `asked` for and end with what to use `instead`.
         """
         kernel = Normalized(Linear()) if isinstance(expansion.kernel, Cosine) else expansion.kernel
         is_normalised = isinstance(kernel, Normalized)
@@ -120,7 +120,7 @@ class PolynomialFunctions:
         return cls(terms, expansion.intercepts, series if is_normalised else None)
 
     def values(self, X: ArrayLike) -> FloatArray:
-        """f at the rows of X, shape (n, n_functions): what the weights stand for."""
+        """f at the rows of X, shape (n, n_functions)."""
         X = np.asarray(X, dtype=np.float64)
         total = np.zeros((len(X), len(self.intercepts)))
         for term in self.terms:
@@ -132,7 +132,7 @@ class PolynomialFunctions:
 
 
 def coefficient_matrix(expansion: "Expansion") -> FloatArray:
-    """Coefficients of all vectors for all functions, zeros where a vector takes no part."""
+    """Coefficients of all vectors for all functions, zero if a vector takes no part."""
     count = max((group.end for group in expansion.groups), default=0)
     table = np.zeros((count, expansion.n_functions))
     for group in expansion.groups:
@@ -141,7 +141,7 @@ def coefficient_matrix(expansion: "Expansion") -> FloatArray:
 
 
 def weight_count(d: int, series: FloatArray, n_functions: int = 1) -> int:
-    """Monomials of d coordinates that a polynomial of the inner product has, times the functions."""
+    """Number of monomials in d coordinates of a polynomial of the inner product, times the functions."""
     return n_functions * sum(comb(d + p - 1, p) if d else int(p == 0) for p, a in enumerate(series) if a != 0)
 
 
@@ -149,7 +149,7 @@ def _monomials(vectors: FloatArray, coefficients: FloatArray, degree: int, facto
     """The weights of the monomials of one degree."""
     d = vectors.shape[1]
     choices = np.array(list(combinations_with_replacement(range(d), degree)), np.intp)
-    # Features are monomials times the root of their multinomial coefficient.
+    # Features are monomials times the square root of their multinomial coefficient.
     roots = monomial_features(np.ones((1, d)), degree, 0.0)[0]
     weights = np.zeros((len(roots), coefficients.shape[1]))
     block = max(1, _AT_ONCE // max(1, len(roots)))

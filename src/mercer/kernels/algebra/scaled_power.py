@@ -1,4 +1,4 @@
-"""Kernels made of one other by changing its values: multiples and powers."""
+"""Kernels made from another by changing its values: multiples and powers."""
 
 import math
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def require_kernel(name: str, value: object) -> None:
 
 
 class Wrapped(Kernel):
-    """A kernel made of one other, `kernel`, by changing its values entry by entry."""
+    """A kernel made from another, `kernel`, by changing its values entry by entry."""
 
     if TYPE_CHECKING:
         kernel: Kernel
@@ -91,7 +91,7 @@ class Scaled(Wrapped):
     Parameters
     ----------
     factor : float
-        Not negative.
+        Nonnegative.
     kernel : Kernel
 
     Examples
@@ -106,7 +106,7 @@ class Scaled(Wrapped):
 
     @classmethod
     def of(cls, factor: float, kernel: Kernel) -> Self:
-        """What ``factor * kernel`` makes; multiples of multiples are one."""
+        """The result of ``factor * kernel``; a multiple of a multiple becomes one multiple."""
         require_non_negative("factor", factor)
         if isinstance(kernel, cls):
             return cls(factor * kernel.factor, kernel.kernel)
@@ -131,7 +131,7 @@ class Scaled(Wrapped):
         return math.sqrt(self.factor) * self.kernel.feature_map(X)
 
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
-        """Those of the kernel."""
+        """The names of the kernel's features."""
         return self.kernel.feature_names(X, names)
 
     def terms(self) -> list[tuple[str | None, Kernel]]:
@@ -146,8 +146,8 @@ class Power(Wrapped):
     ----------
     kernel : Kernel
     exponent : float
-        Positive, at most a million. A whole exponent keeps a kernel positive semidefinite; another need
-        not, and takes no negative values.
+        Positive, at most a million. An integer exponent keeps a kernel positive semidefinite; any other need
+        not, and requires nonnegative values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sums and products of kernels are kernels; and what the operators + and * make.
+"""Sums and products of kernels, which are kernels, and the operators + and *.
 
 When every part is in dot-product form, so is the combination: one matrix product serves
 all parts, and their transforms are combined tile by tile while the tile is in cache.
@@ -26,13 +26,13 @@ from mercer.kernels.base.parameters import is_number
 
 
 def _flatten(kind: "type[_Combination]", left: Kernel, right: Kernel) -> tuple[Kernel, ...]:
-    """(a + b) + c is one sum of three."""
+    """(a + b) + c becomes one sum of three."""
     parts = [part.kernels if isinstance(part, kind) else (part,) for part in (left, right)]
     return parts[0] + parts[1]
 
 
 class Parts:
-    """One prepared form for each kernel of a combination, sliced together."""
+    """One prepared form per kernel of a combination, sliced together."""
 
     def __init__(self, parts: Iterable[Any]) -> None:
         self.parts = tuple(parts)
@@ -63,7 +63,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class _Combination(Kernel):
-    """What Sum and Product share: evaluate each part, merge into the first."""
+    """The common part of Sum and Product: evaluate each part, merge into the first."""
 
     kernels: tuple
 
@@ -136,7 +136,7 @@ class _Combination(Kernel):
         return self._merge_all(write, (len(left), len(right)), out, row, column)
 
     def _is_one_product(self, left: Any, right: Any) -> bool:
-        """Whether one tile of inner products serves all parts: not where some need distances that it loses."""
+        """Whether one tile of inner products serves all parts: not if some need distances that it loses."""
         if not self.is_dot_product_form:
             return False
         return self.is_translation_invariant or not (left.by_differences or right.by_differences)
@@ -161,7 +161,7 @@ class _Combination(Kernel):
         return self._merged(kernel.norms_diag(norms) for kernel in self.kernels)
 
     def _merged(self, diagonals: Iterable[Array]) -> FloatArray:
-        """Copies are merged: a kernel may hand out the norms that its items keep."""
+        """Merge into a copy, because a kernel may return the norms that its items keep."""
         return reduce(self._merge, [np.array(diagonal, dtype=np.float64) for diagonal in diagonals])
 
     def diag_of(self, prepared: Any) -> FloatArray:
@@ -189,7 +189,7 @@ class Sum(_Combination):
 
     @classmethod
     def of(cls, left: Kernel | float, right: Kernel | float) -> Kernel:
-        """What ``left + right`` makes; a number other than 0 is a constant kernel."""
+        """The result of ``left + right``; a number other than 0 becomes a constant kernel."""
         for number, kernel in ((left, right), (right, left)):
             if is_number(number) and number == 0:
                 return cast(Kernel, kernel)
@@ -215,7 +215,7 @@ class Sum(_Combination):
         return sparse.hstack(parts, "csr") if any(sparse.issparse(part) for part in parts) else np.hstack(parts)
 
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
-        """Those of all parts, side by side."""
+        """The names of the features of all parts, side by side."""
         return [name for kernel in self.kernels for name in kernel.feature_names(X, names)]
 
     def terms(self) -> list[tuple[str | None, Kernel]]:
@@ -241,7 +241,7 @@ class Product(_Combination):
 
     @classmethod
     def of(cls, kernel: Kernel, other: Kernel | float) -> Kernel:
-        """What ``kernel * other`` makes; a number scales the kernel."""
+        """The result of ``kernel * other``; a number scales the kernel."""
         if is_number(other):
             return Scaled.of(cast(float, other), kernel)
         return cls(_flatten(cls, kernel, other)) if isinstance(other, Kernel) else NotImplemented
@@ -265,5 +265,5 @@ class Product(_Combination):
         return reduce(row_kronecker, [kernel.feature_map(X) for kernel in self.kernels])
 
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
-        """A name for each product: those of its factors, together."""
+        """A name for each product: the names of its factors, joined."""
         return product_names([kernel.feature_names(X, names) for kernel in self.kernels])

@@ -1,1 +1,1 @@
-"""What a kernel is, what it takes, and the function that a fit leaves behind."""
+"""The base classes of kernels, their parameters, and the function that a fit produces."""

@@ -1,9 +1,9 @@
-"""Where rows are measured from, so that distances keep their digits.
+"""The origin from which rows are measured, so that distances keep their digits.
 
-Distances are computed as |x|^2 + |y|^2 - 2 <x, y>, which loses what is small beside |x|^2. So kernels that only know
-distances measure rows from the middle of the data: the mean of each column. A single row far away drags that mean with
-it, and then all others are far from it; where that would show, the middle is the median. Where rows are far from any
-middle, their distances are taken by `exact_distances`, and moving them would only round them.
+Distances are computed as |x|^2 + |y|^2 - 2 <x, y>, which loses whatever is small beside |x|^2. So kernels that depend
+only on distances measure rows from the middle of the data: the mean of each column. A single row far away drags that
+mean with it, leaving all others far from it; if that would show, the middle is the median. If rows are far from any
+middle, `exact_distances` computes their distances, and shifting them would only round them.
 """
 
 from typing import TYPE_CHECKING
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.items.column_statistics import Summary
 
-# An entry that is off by more than this shows that the mean is no middle.
+# An entry that is off by more than this shows that the mean is not in the middle.
 FAR = 1e-9
-# Where an entry may be off by more than this, rows are too far from any middle to be moved there.
+# If an entry may be off by more than this, rows are too far from any middle to be shifted there.
 WRONG = 1e-3
 
 
 def origin_of(kernel: "Kernel", X: Array, found: "Summary | None" = None) -> FloatArray | None:
-    """The origin for rows of finite numbers, dense and at least one, or None where there is no good one.
+    """The origin for finite, dense rows, at least one, or None if there is no good one.
 
-    `found` is their `Summary`, where it is known.
+    `found` is their `Summary`, if it is known.
     """
     found = summary(X) if found is None else found
     if not _error(kernel, found, found.means) > FAR:
@@ -36,7 +36,7 @@ def origin_of(kernel: "Kernel", X: Array, found: "Summary | None" = None) -> Flo
 
 
 def _error(kernel: "Kernel", found: "Summary", origin: FloatArray) -> float:
-    """The error of an entry in double precision for rows of this `Summary` moved by `origin`."""
+    """The error of an entry in double precision for rows of this `Summary` shifted by `origin`."""
     return kernel.distance_error(largest_square(found, origin), np.float64)
 
 

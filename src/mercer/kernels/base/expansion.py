@@ -1,6 +1,6 @@
-r"""What remains after learning: :math:`f(x) = \sum_j c_j\, k(x_j, x) + b`.
+r"""The result of learning: :math:`f(x) = \sum_j c_j\, k(x_j, x) + b`.
 
-The representer theorem as a class. Several functions may share one set of vectors; where a
+The representer theorem as a class. Several functions may share one set of vectors; if a
 vector serves only some of them (one-vs-one), its group names those, and no product with a
 zero coefficient is computed.
 """
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 # Vectors whose entries in single precision are compared with those in double precision.
 SAMPLE = 64
-# Pairs of which a sample meets one, but for once in a hundred and fifty times: exp(-5).
+# A sample meets one of this many pairs, except once in a hundred and fifty times: exp(-5).
 UNMET = 5.0
-# Errors of sums are allowed for up to so many standard deviations.
+# Errors of sums are allowed for up to this many standard deviations.
 DEVIATIONS = 4.0
-# Rows up to so many times as long, squared, as the longest vector lose no more digits than vectors do, or hardly.
+# Rows up to this many times as long, squared, as the longest vector lose hardly more digits than vectors do.
 FURTHER = 2.0
 
 
@@ -51,7 +51,7 @@ class Expansion:
     kernel : Kernel
         Bound to its training data.
     vectors : array, CSR matrix, or prepared items
-        The support vectors, as the kernel's ``prepare`` takes them.
+        The support vectors, in a form that the kernel's ``prepare`` takes.
     groups : list of Group
     intercepts : ndarray (n_functions,)
     origin : ndarray, optional
@@ -59,7 +59,7 @@ class Expansion:
     """
 
     if TYPE_CHECKING:
-        _single: float | Any  # None before it is asked for
+        _single: float | Any  # None before it is computed
 
     def __init__(
         self, kernel: "Kernel", vectors: Rows, groups: list[Group], intercepts: ArrayLike, origin: Array | None = None
@@ -90,7 +90,7 @@ class Expansion:
         return len(self.intercepts)
 
     def prepared(self, dtype: DTypeLike) -> Any:
-        """The vectors in the kernel's own form; made once for each precision."""
+        """The vectors in the kernel's own form; computed once for each precision."""
         if dtype not in self._prepared:
             self._prepared[dtype] = self._prepare(self.vectors, dtype)
         return self._prepared[dtype]
@@ -103,8 +103,8 @@ class Expansion:
     def values(self, X: Rows, tolerance: float = 0.0, n_jobs: int | None = None) -> FloatArray:
         """f(x) for each row of X and each function, shape (n, n_functions).
 
-        In double precision, but for many rows that are given in single precision where that is off by no more than
-        `tolerance`, as far as entries between some of the rows and some of the vectors tell, and wherever the others
+        In double precision, except for many rows given in single precision if that is off by no more than
+        `tolerance`, judging by entries between some of the rows and some of the vectors, and wherever the others
         may be.
         """
         items = self._single_items(X, tolerance)
@@ -117,32 +117,32 @@ class Expansion:
         return out + self.intercepts
 
     def _single_items(self, X: Rows, tolerance: float) -> "PreparedRows | None":
-        """The rows of X in single precision, or None where that would show."""
+        """The rows of X in single precision, or None if that would show."""
         if getattr(X, "dtype", None) != np.float32 or not self.kernel.is_dot_product_form:
             return None
         if X.shape[0] <= SAMPLE:
-            return None  # to compare takes as long
+            return None  # the comparison would take as long
         single = np.dtype(np.float32)
         vectors = float(self.prepared(single).norms.max(initial=0.0))
         if self._unmet_error(vectors) > tolerance:
-            return None  # whatever the rows are, which need not be looked at
+            return None  # whatever the rows are, so they need not be examined
         if self._single is None:
             self._single = self._single_error(self.vectors)
-        # Vectors that are far from each other, or one alone, do not tell what is lost between them and rows near them.
+        # Vectors far from each other, or a single one, do not show what is lost between them and rows near them.
         if not (self._single <= tolerance and self._single_error(X) <= tolerance):
             return None
         items = self._prepare(X, single)
-        # Rows that are further away than the vectors lose more digits than those do.
+        # Rows further away than the vectors lose more digits than they do.
         rows = float(items.norms.max(initial=0.0))
         if rows > FURTHER * vectors or self._unmet_error(max(vectors, rows)) > tolerance:
             return None
         return items
 
     def _single_error(self, X: Rows) -> float:
-        """About how far values in single precision are off, by what entries between rows of X and vectors are off by.
+        """How far off values in single precision are, estimated from entries between rows of X and vectors.
 
-        Errors of their own add up as those do that know nothing of each other; what those of a row have in common, for
-        they all come from its length, as the coefficients do.
+        Individual errors add up like independent ones; the part that the errors of a row have in common, because they
+        all come from its length, adds up as the coefficients do.
         """
         some, rows = self._some_vectors, _some(X)
         if not (rows.shape[0] and len(some.double)):
@@ -150,17 +150,17 @@ class Expansion:
         single = self._entries(self._prepare(rows, np.float32), some.single)
         double = self._entries(self._prepare(rows, np.float64), some.double)
         errors = single - double
-        # Entries may be exact, of whole numbers say; their products with coefficients are rounded all the same.
+        # Entries may be exact, for integers say, but their products with coefficients are rounded all the same.
         rounded = float(np.finfo(np.float32).eps) * double
         own = float((errors**2 + rounded**2).mean())
         common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / len(some.double))
         return DEVIATIONS * float(np.sqrt(own * some.squares + common * some.sums**2).max(initial=0.0))
 
     def _unmet_error(self, norm_bound: float) -> float:
-        """How far a value may be off by the vectors next to its row, which no sample has to meet.
+        """How far off a value may be because of vectors right next to its row, which no sample need contain.
 
-        Digits of a distance are lost where it is short beside the rows. Between rows that are far from each other the
-        kernel may be zero, whatever is lost: a sample of these says nothing of the few that are near.
+        A distance loses digits if it is short compared with the rows. Between distant rows the
+        kernel may be zero, whatever is lost, so a sample of these says nothing about the few that are near.
         """
         if self.kernel.distance_error(1.0, np.float32) == 0.0:
             return 0.0
@@ -169,7 +169,7 @@ class Expansion:
         except OverflowError:
             return np.inf
         largest = max((float(np.abs(group.coefficients).max(initial=0.0)) for group in self.groups), default=0.0)
-        # Had rows more neighbours than these, the sample would have met some.
+        # If rows had more neighbours than these, the sample would have met some.
         neighbours = 1.0 + UNMET / SAMPLE**2 * self.vectors.shape[0]
         return neighbours * largest * error
 

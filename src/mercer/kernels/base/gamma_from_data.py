@@ -1,8 +1,8 @@
-"""The median distance between rows, which says at what scale a kernel should look.
+"""The median distance between rows, which sets the scale of a kernel.
 
 A Gaussian kernel whose gamma is one over the median squared distance is 1/e for half of all pairs: it
-neither calls all rows alike nor all different (Caputo, Sim, Furesjo & Smola 2002 find anything between
-the tenth and the ninetieth percentile of use).
+makes rows neither all alike nor all different (Caputo, Sim, Furesjo & Smola 2002 find anything between
+the tenth and the ninetieth percentile useful).
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from mercer._errors import DataError
 from mercer._types import FloatArray, Rows
 
-# Rows that are looked at: every k-th, so that the same data give the same number.
+# Rows examined: every k-th, so that the same data give the same number.
 MOST_ROWS = 1_000
 
 
@@ -33,10 +33,10 @@ def absolute_distances(rows: FloatArray) -> FloatArray:
 def median_distance(
     X: Rows, weights: FloatArray | None = None, distances: Callable[[FloatArray], FloatArray] = squared_distances
 ) -> float:
-    """The median distance between different rows; 1 where all are the same.
+    """The median distance between different rows; 1 if all are the same.
 
-    A row of weight two counts as two: pairs count the product of their weights, and what a row has
-    with its own copies, a distance of zero, does not count for any.
+    A row of weight two counts as two: pairs count with the product of their weights, and the zero distances between a
+    row and its own copies do not count.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def median_distance(
         raise DataError('gamma="median" needs features of a usable size, but distances overflow; scale X')
     first, second = np.triu_indices(len(rows), 1)
     found = table[first, second]
-    # Equal rows are at a distance of zero but for rounding.
+    # Equal rows are at distance zero, up to rounding.
     apart = found > 1e-14 * max(float(found.max(initial=0.0)), 1e-300)
     if not apart.any():
         return 1.0

@@ -1,4 +1,4 @@
-"""What every kernel is: a small immutable value that prepares data once and evaluates often.
+"""The base class of kernels: a small immutable value that prepares data once and evaluates often.
 
 A kernel of vectors takes one of two forms. In *dot-product form* it is an element-wise
 function of (x.y, |x|^2, |y|^2), one matrix product and one pass over a tile. In
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from mercer import kernels  # its names load when asked for: the operators make kernels of other files
+from mercer import kernels  # loads its names when first used: the operators make kernels of other files
 from mercer._errors import DataError, ParameterError
 from mercer._types import Array, FloatArray, Rows
 from mercer.kernels._types import Features, Prepared, Stop
@@ -36,20 +36,20 @@ class Kernel(Parameters):
     """
 
     if TYPE_CHECKING:
-        # Of kernels in dot-product form.
+        # For kernels in dot-product form.
         def transform(
             self, dots: Array, left_norms: Array, right_norms: Array, out: Array, row: int, column: int
         ) -> None: ...
         def norms_diag(self, norms: Array) -> Array: ...
 
-    # What to do instead of asking for a feature map, when there is none.
+    # What to do instead of calling `feature_map`, if there is none.
     _instead_of_features = "use the kernel itself"
     # NumPy scalars on the left of * and + must leave the work to the kernel.
     __array_ufunc__ = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # A dataclass writes a repr of its own for each class that does not have one in its body.
+        # A dataclass generates a repr for each class that does not define one.
         if "__repr__" not in vars(cls):
             cls.__repr__ = Kernel.__repr__
 
@@ -63,7 +63,7 @@ class Kernel(Parameters):
 
     @property
     def is_translation_invariant(self) -> bool:
-        """Whether k(x + t, y + t) = k(x, y), so that rows may be centred before distances."""
+        """Whether k(x + t, y + t) = k(x, y), so that rows may be centred before computing distances."""
         return False
 
     @property
@@ -73,7 +73,7 @@ class Kernel(Parameters):
 
     @property
     def takes_items(self) -> bool | None:
-        """True: the items may be anything, the kernel reads them itself; None: it does not look
+        """True: the items may be anything, and the kernel reads them itself; None: it does not look
         at them; False: they are rows of numbers."""
         return False
 
@@ -84,7 +84,7 @@ class Kernel(Parameters):
 
     @property
     def is_bound(self) -> bool:
-        """False while a parameter waits for training data, which `bind` gives it."""
+        """False while a parameter waits for training data; `bind` sets it."""
         return True
 
     def prepare(
@@ -101,15 +101,15 @@ class Kernel(Parameters):
         return rows
 
     def loses_distances(self, rows: "PreparedRows") -> bool:
-        """Whether distances between these rows are lost in inner products, as far as double precision has them."""
+        """Whether inner products lose the distances between these rows, as far as double precision has them."""
         if not self.is_dot_product_form or rows.dtype == np.float32 or self.distance_error(1.0, rows.dtype) == 0.0:
             return False
         largest = float(rows.norms.max(initial=0.0))
-        # What overflows has no distances either way, and is refused for that.
+        # Values that overflow have no distances either way, and are refused for that.
         return largest < np.inf and self.distance_error(largest, rows.dtype) > LOST
 
     def distance_error(self, norm_bound: float, dtype: DTypeLike) -> float:
-        """As `entry_error`, of what comes of distances that inner products lose; 0 where there are none."""
+        """Like `entry_error`, for the part due to distances that inner products lose; 0 if there are none."""
         if not (self.is_dot_product_form and self.is_translation_invariant):
             return 0.0
         try:
@@ -138,9 +138,9 @@ class Kernel(Parameters):
         raise NotImplementedError
 
     def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
-        """Fix what depends on training data; the kernel itself when nothing does.
+        """Set parameters that depend on training data; returns the kernel itself if none does.
 
-        `weights` of the rows count them: a row of weight two is a row that occurs twice.
+        `weights` are multiplicities: a row of weight two counts as a row that occurs twice.
         """
         nested = self.nested_kernels()
         bound = {name: child.bind(X, weights) for name, child in nested.items()}
@@ -155,10 +155,10 @@ class Kernel(Parameters):
         dtype: DTypeLike | None = None,
         callback: Callable[[float], object] | None = None,
     ) -> Array:
-        """The Gram matrix of the rows of X, or the matrix between those of X and Y.
+        """The Gram matrix of the rows of X, or the matrix between the rows of X and Y.
 
-        `callback`, if given, hears the share that is done, between 0 and 1, up to ten times a
-        second; when it answers True the work ends with `CancelledError`.
+        `callback`, if given, is called with the fraction done, between 0 and 1, up to ten times a
+        second; if it returns True, the work ends with `CancelledError`.
         """
         with reported(callback) as stop:
             return self._evaluated(X, Y, dtype, stop)
@@ -182,7 +182,7 @@ class Kernel(Parameters):
         return kernel.diag_of(kernel.prepare(X, np.float64, origin=kernel._origin(X, None)))
 
     def feature_map(self, X: Rows) -> Features:
-        """Explicit features psi(X) whose inner products are the kernel, where they are finite."""
+        """Explicit features psi(X) whose inner products are the kernel, if there are finitely many."""
         raise ParameterError(f"{type(self).__name__} has no finite feature map; {self._instead_of_features}")
 
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
@@ -190,7 +190,7 @@ class Kernel(Parameters):
         raise ParameterError(f"{type(self).__name__} has no names for its features; {self._instead_of_features}")
 
     def terms(self) -> "list[tuple[str | None, Kernel]]":
-        """Kernels that add up to this one, as (name, kernel); the name is None where none is meant."""
+        """Kernels that add up to this one, as (name, kernel); the name may be None."""
         return [(None, self)]
 
     def _origin(self, X: Rows, Y: Rows | None) -> FloatArray | None:
@@ -209,7 +209,7 @@ class Kernel(Parameters):
         return kernels.Normalized(self)
 
     def centred(self) -> "Kernel":
-        """The kernel after moving the mean of the training features to the origin."""
+        """The kernel after shifting the mean of the training features to the origin."""
         return kernels.Centred(self)
 
     def __add__(self, other: "Kernel | float") -> "Kernel":
@@ -268,7 +268,7 @@ class PairwiseKernel(Kernel):
         raise NotImplementedError
 
     def tile(self, left: "PreparedRows", right: "PreparedRows", out: Array, row: int, column: int) -> None:
-        # The right-hand rows stand as columns, so that the innermost loop is over pairs
+        # The right-hand rows are stored as columns, so that the innermost loop is over pairs
         # and vectorises for any number of features.
         columns = np.ascontiguousarray(right.dense().T)
         self.pairs(left.dense(), columns, out, row, column)
@@ -280,7 +280,7 @@ def block_of(out: Array, row: int, column: int, shape: tuple[int, ...]) -> Array
 
 
 def epsilon(dtype: DTypeLike) -> float:
-    """Distance from 1 to the next number of `dtype`."""
+    """Distance from 1 to the next larger number of `dtype`."""
     return float(np.finfo(dtype).eps)
 
 

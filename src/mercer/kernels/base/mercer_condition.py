@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MercerVerdict:
-    """What `mercer_check` found; true when the kernel may be used, and printable.
+    """The result of `mercer_check`; true if the kernel may be used, and printable.
 
     Attributes
     ----------
     kind : "by_construction", "checked" or "invalid"
-        "checked" speaks for the given rows only.
+        "checked" holds only for the given rows.
     message : str
         The verdict in a sentence.
     smallest_eigenvalue : float or None
-        Of the Gram matrix, when one was computed.
+        Of the Gram matrix, if one was computed.
     witness : ndarray or None
-        A unit vector v with v'Gv < 0, when there is one.
+        A unit vector v with v'Gv < 0, if there is one.
     pair : tuple or None
-        Rows (i, j) whose k(x_i, x_j) and k(x_j, x_i) differ most, when they do.
+        Rows (i, j) whose k(x_i, x_j) and k(x_j, x_i) differ most, if they do.
     matrix_size : int
-        Rows that were looked at.
+        Number of rows examined.
     """
 
     kind: str
@@ -54,16 +54,16 @@ class MercerVerdict:
 
 
 def mercer_check(kernel: "Kernel", X: Rows | None = None, tol: float | None = None) -> MercerVerdict:
-    """Say whether a kernel is positive semidefinite, and prove it when it is not.
+    """Check whether a kernel is positive semidefinite, and prove it if it is not.
 
     Parameters
     ----------
     kernel : Kernel
     X : array-like, optional
-        Rows to check on; needed unless the kernel is valid by construction. The cost
-        grows as the cube of their number, so a sample will often do.
+        Rows to check on; required unless the kernel is valid by construction. The cost
+        grows as the cube of their number, so use a sample of large data.
     tol : float, optional
-        How far below zero an eigenvalue may be; by default what rounding explains.
+        How far below zero an eigenvalue may be; by default, what rounding explains.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def mercer_check(kernel: "Kernel", X: Rows | None = None, tol: float | None = No
 
 
 def _square_matrix(kernel: "Kernel", X: Rows) -> FloatArray:
-    """Every entry as the kernel gives it: no triangle is copied from the other."""
+    """Every entry as the kernel computes it: neither triangle is copied from the other."""
     kernel = kernel.bind(X)
     rows = kernel.prepare(X, np.float64, origin=kernel._origin(X, None))
     return tiles.fill(kernel, rows, rows, np.empty((len(rows), len(rows))))
@@ -124,7 +124,7 @@ def _smallest(matrix: FloatArray) -> tuple[float, FloatArray]:
 
 
 def repair(gram: ArrayLike, how: str = "clip") -> FloatArray:
-    """The nearest use of an indefinite Gram matrix: its spectrum made non-negative.
+    """Make an indefinite Gram matrix usable by making its spectrum nonnegative.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def repair(gram: ArrayLike, how: str = "clip") -> FloatArray:
     how : "clip", "flip" or "shift"
         "clip" sets negative eigenvalues to zero, which is nearest in the Frobenius norm;
         "flip" takes their absolute values; "shift" adds to the diagonal until none is
-        left, which changes only the similarity of a thing to itself.
+        left, which changes only the similarity of an item to itself.
 
     Returns
     -------

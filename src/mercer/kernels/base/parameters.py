@@ -1,8 +1,8 @@
-"""Parameters of a kernel: their checks, and scikit-learn's way to read and set them.
+"""Parameters of a kernel: their checks, and scikit-learn's interface to them.
 
 `Parameters` gives a frozen dataclass `get_params` and `set_params`, so that `clone` and
 grid-search names such as ``kernel__gamma`` work. A nested kernel is never changed in
-place: setting ``k1__gamma`` puts a new kernel in its stead, since kernels are shared.
+place: setting ``k1__gamma`` replaces it by a new kernel, since kernels are shared.
 """
 
 import dataclasses
@@ -18,14 +18,14 @@ from mercer._errors import DataError, ParameterError
 from mercer._types import FloatArray, Rows
 from mercer.kernels.base.gamma_from_data import median_distance, squared_distances
 
-# An entry to this power has lost six digits of the sixteen that it is computed with; beyond it there is little left.
+# An entry raised to this power has lost six of its sixteen digits; beyond it there is little left.
 LARGEST_POWER = 1_000_000
 GAMMA_RULES = ("scale", "auto", "median")
 
 
 def is_number(value: object) -> bool:
     """Whether `value` is a real number; True and False are not."""
-    # The usual type first: asking an abstract class takes ten times as long.
+    # The usual type first: checking an abstract class takes ten times as long.
     return type(value) is float or (isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)))
 
 
@@ -57,9 +57,9 @@ def require_count(name: str, value: Any) -> None:
 
 
 def require_power(name: str, value: Any) -> None:
-    """Refuse a power of kernel values in which next to no digit would be right."""
+    """Refuse a power of kernel values in which hardly a digit would be right."""
     if value > LARGEST_POWER:
-        # Repeating a number of thousands of digits helps nobody.
+        # There is no use in repeating a number of thousands of digits.
         told = repr(value) if value < 1e100 else "a larger number"
         raise ParameterError(
             f"{name} must be at most {LARGEST_POWER:,}, got {told}: a power multiplies rounding errors by {name}; "
@@ -87,7 +87,7 @@ def gamma_from_data(
     weights: FloatArray | None = None,
     distances: Callable[[FloatArray], FloatArray] = squared_distances,
 ) -> float:
-    """The number that "scale" (1 / (d var(X))), "auto" (1 / d) or "median" stands for.
+    """The value of "scale" (1 / (d var(X))), "auto" (1 / d) or "median".
 
     "median" is 1 / the median of `distances` between different rows.
     """
@@ -107,7 +107,7 @@ def gamma_from_data(
 
 
 def _variance(X: Rows) -> float:
-    """Variance over all entries, the zeros of a sparse matrix included."""
+    """Variance over all entries, including the zeros of a sparse matrix."""
     if not sparse.issparse(X):
         return float(np.var(np.asarray(X), dtype=np.float64))
     entries = max(1, X.shape[0] * X.shape[1])
@@ -117,7 +117,7 @@ def _variance(X: Rows) -> float:
 
 
 def _weighted_variance(X: Rows, weights: FloatArray) -> float:
-    """Variance over all entries if row i stood weights[i] times."""
+    """Variance over all entries if row i occurred weights[i] times."""
     share = weights / weights.sum()
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
     # Moments of the columns, as numbers even where scipy gives a matrix.
@@ -126,7 +126,7 @@ def _weighted_variance(X: Rows, weights: FloatArray) -> float:
 
 
 class Parameters:
-    """Named parameters of a frozen dataclass, read and set as scikit-learn does."""
+    """Named parameters of a frozen dataclass, with scikit-learn's interface."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; with `deep`, those of nested kernels as ``name__inner``."""
@@ -138,10 +138,10 @@ class Parameters:
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters in place, after checking the whole; returns self.
+        """Change parameters in place, after checking them all; returns self.
 
-        As scikit-learn asks of what is nested in its estimators. Those of Mercer call `replace`: a kernel that others
-        hold, or that is a key of a dictionary, should stay what it is.
+        scikit-learn requires this of objects nested in its estimators. Mercer's own code calls `replace`: a kernel that
+        others hold, or that is a key of a dictionary, should not change.
         """
         changed = self.replace(**params)
         for field in dataclasses.fields(cast(Any, self)):
@@ -149,7 +149,7 @@ class Parameters:
         return self
 
     def replace(self, **params: Any) -> Self:
-        """A copy with some parameters changed; ``name__inner`` reaches a nested kernel."""
+        """A copy with some parameters changed; ``name__inner`` addresses a nested kernel."""
         fields = self.get_params(deep=False)
         nested = self.nested_kernels()
         inner = {}
@@ -181,9 +181,9 @@ class Parameters:
 
 
 class GammaFromData:
-    """Adds to a kernel the values of gamma that training data fix."""
+    """Adds to a kernel the values of gamma that depend on training data."""
 
-    # Between two sets of rows: what gamma multiplies.
+    # The distance that gamma multiplies, between two sets of rows.
     _distances = staticmethod(squared_distances)
 
     if TYPE_CHECKING:

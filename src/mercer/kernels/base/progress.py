@@ -1,4 +1,4 @@
-"""Progress of one long evaluation, to a function of the caller's that may end it."""
+"""Progress of one long evaluation, reported to a callback that may end it."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ EVERY_SECONDS = 0.1
 
 
 class _Listener:
-    """Asked between tiles by the engine, from any of its threads; one at a time speaks."""
+    """Called between tiles by the engine, from any of its threads; one at a time reports."""
 
     def __init__(self, callback: Callable[[float], object]) -> None:
         self.callback, self.is_ended, self.share = callback, False, 0.0
@@ -37,17 +37,17 @@ _listening = threading.local()
 
 
 def current_stop() -> Callable[[], bool] | None:
-    """A `stop` for work before the matrix, such as reading graphs: None where nobody listens.
+    """A `stop` for work before the matrix, such as reading graphs; None without a callback.
 
-    What is asked of a kernel does not pass through all its hands; who listens is known to the
-    thread. Nothing of the matrix is done yet, so the callback hears 0.
+    The callback is not passed down through every function; it belongs to the
+    thread. Nothing of the matrix is done yet, so the callback receives 0.
     """
     listener = getattr(_listening, "listener", None)
     return None if listener is None else lambda: listener(0.0)
 
 
 def unless_stopped(items: Iterable[T]) -> Iterator[T]:
-    """The items one by one, until somebody asks to stop; see `current_stop`."""
+    """The items one by one, until the callback ends the work; see `current_stop`."""
     stop = current_stop()
     for item in items:
         if stop is not None and stop():
@@ -57,7 +57,7 @@ def unless_stopped(items: Iterable[T]) -> Iterator[T]:
 
 @contextmanager
 def reported(callback: Callable[[float], object] | None) -> Iterator[_Listener | None]:
-    """A `stop` for the engine that tells `callback` how far it is; None where there is none."""
+    """A `stop` for the engine that reports its progress to `callback`; None without one."""
     if callback is None:
         yield None
         return

@@ -1,8 +1,8 @@
-"""Kernels of things that are not rows of numbers: texts, trees, graphs, records.
+"""Kernels of items that are not rows of numbers: texts, trees, graphs, records.
 
 They take one of two forms. In *count form* an item is a bag of features that can be listed
 (`CountKernel`): sparse counts, whose inner products the engine computes as it does those of
-sparse rows. In *pairwise form* an item is a stretch of packed arrays (`Packed`), and a
+sparse rows. In *pairwise form* an item is a range of packed arrays (`Packed`), and a
 compiled function compares two of them.
 """
 
@@ -28,7 +28,7 @@ class StructuredKernel(Kernel):
     A subclass implements ``encode(items, dtype)``, ``tile`` and ``diag_of``.
     """
 
-    # What an item is called in errors.
+    # The word for an item in errors.
     item_name = "item"
     takes_items = True
     is_psd = True
@@ -65,30 +65,30 @@ class CountKernel(StructuredKernel):
     def feature_map(self, X: Rows) -> Features:
         """The weighted counts as a CSR matrix, one column for each feature that occurs in X.
 
-        Which features those are depends on X: map training and test items together.
+        The columns depend on X, so map training and test items together.
         """
         return self.encode(items_of(X, self.item_name), np.dtype(np.float64)).to_scipy()
 
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
-        """A readable name for each column of ``feature_map(X)``; here, its key."""
+        """A readable name for each column of ``feature_map(X)``; by default, its key."""
         counts = self.encode(items_of(X, self.item_name), np.dtype(np.float64))
         return [f"#{key:016x}" for key in counts.vocabulary.keys.tolist()]
 
 
 class Packed:
-    """Items of different sizes that share arrays; choosing some copies nothing but positions.
+    """Items of different sizes that share arrays; selecting some copies only their positions.
 
     Parameters
     ----------
     arrays : object
-        What the kernel's compiled function reads, whole.
+        The input of the kernel's compiled function, as a whole.
     index : ndarray of int
         Which of the items stored in `arrays` these are.
     dtype : float32 or float64
         Of the kernel values.
     longest_tile : int, optional
-        How many items a tile may have on a side, where an entry takes long: a tile should
-        be done within a tenth of a second, since only then somebody can ask to stop.
+        How many items a tile may have on a side, if an entry takes long: a tile should
+        be done within a tenth of a second, because it cannot be interrupted.
     """
 
     def __init__(self, arrays: Any, index: IndexArray, dtype: DTypeLike, longest_tile: int | None = None) -> None:
@@ -101,7 +101,7 @@ class Packed:
         return len(self.index)
 
     def is_same(self, other: "Packed") -> bool:
-        """Whether these are the same items in the same order, so that half of a tile says all."""
+        """Whether these are the same items in the same order, so that half of a tile is enough."""
         return self.arrays is other.arrays and np.array_equal(self.index, other.index)
 
     def take(self, indices: IndexArray) -> "Packed":
@@ -114,21 +114,21 @@ class Packed:
 
 
 def items_of(X: Rows, item_name: str) -> list[Any]:
-    """The items as a list; a single text, or rows of numbers, are refused."""
+    """The items as a list; a single text, or rows of numbers, is refused."""
     if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
         raise DataError(f"X must be a sequence of {item_name}s, got one {type(X).__name__}; pass [{item_name}]")
     if sparse.issparse(X):
         raise DataError(f"X must be a sequence of {item_name}s, got a sparse matrix of shape {X.shape}")
-    # What PyArrow's arrays give one by one are scalars of its own.
+    # Iterating over PyArrow's arrays gives its own scalars.
     items = X.to_pylist() if hasattr(X, "to_pylist") else list(X)
-    # An array of one column is what scikit-learn's tools make of a list of texts.
+    # scikit-learn's tools turn a list of texts into an array of one column.
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
         items = [row[0] for row in np.asarray(X)]
     return items
 
 
 def require_kind(items: Items, kinds: type | tuple[type, ...], item_name: str, remedy: str) -> None:
-    """Refuse a list in which an item is of another type, and say which."""
+    """Refuse a list with an item of another type, and say which."""
     for place, item in enumerate(items):
         if not isinstance(item, kinds):
             raise DataError(f"item {place} of X must be a {item_name}, got {type(item).__name__}; {remedy}")

@@ -1,1 +1,1 @@
-"""Kernel matrices and functions that the user brings."""
+"""Kernel matrices and functions supplied by the user."""

@@ -1,4 +1,4 @@
-"""Kernels that are given as a matrix, or as a function that returns one."""
+"""Kernels given as a matrix, or as a function that returns one."""
 
 import reprlib
 import time
@@ -28,7 +28,7 @@ def _compare(K: Array, top: int, bottom: int, left: int, right: int, mirror: Arr
     """(largest |K_ij - K_ji|, largest |K_ij| or |K_ji|) of a block; `mirror` is room for its mirror image."""
     vector_loop()
     height, width = bottom - top, right - left
-    # Strided reads, which become gathers, and whole rows written: three times as fast as the other way round.
+    # Strided reads, which become gathers, and whole rows written: three times as fast as the reverse.
     for i in range(height):
         target = mirror[i]
         for j in range(width):
@@ -106,12 +106,12 @@ def add_mirror_residual(K: Array, begin: int, end: int, weights: Array, out: Arr
 class MatrixItems:
     """Items of a given kernel matrix: as left items its rows, as right items its columns.
 
-    `matrix` may be None for items that only ever stand on the right, such as the support
+    `matrix` may be None for items that only ever appear on the right, such as the support
     vectors of a model, so that a model does not carry its training matrix.
     """
 
     if TYPE_CHECKING:
-        matrix: Array | Any  # None for items that only ever stand on the right
+        matrix: Array | Any  # None for items that only ever appear on the right
         dtype: np.dtype[Any]
 
     def __init__(self, matrix: Array | None, index: IndexArray, dtype: DTypeLike, is_whole: bool = False) -> None:
@@ -142,7 +142,7 @@ class MatrixItems:
 
 
 def _consecutive(index: IndexArray) -> slice | None:
-    """A slice where places follow each other, which reads faster than a list of them; else None."""
+    """A slice if the positions are consecutive, which reads faster than a list of them; otherwise None."""
     if len(index) and (np.diff(index) == 1).all():
         return slice(int(index[0]), int(index[-1]) + 1)
     return None
@@ -176,7 +176,7 @@ class Precomputed(Kernel):
         dtype: DTypeLike | None = None,
         callback: Callable[[float], object] | None = None,
     ) -> Array:
-        """The matrix itself, at once; there are no rows Y to compare with, and nothing to report."""
+        """The matrix itself, at once; there is no Y to compare with, and nothing to report."""
         if Y is not None:
             raise ParameterError("Precomputed takes the matrix itself and no Y; pass K(X, Y) as X")
         matrix = numeric_matrix(X.toarray() if sparse.issparse(X) else X)
@@ -202,7 +202,7 @@ class Precomputed(Kernel):
         return diagonal.astype(np.float64)
 
     def entry_bound(self, norm_bound: float) -> float:
-        # There are no rows: the bound is taken to be that of the entries themselves.
+        # There are no rows, so the bound is that of the entries themselves.
         return norm_bound
 
     def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
@@ -210,7 +210,7 @@ class Precomputed(Kernel):
 
 
 class Objects:
-    """Any items, kept as the user's function wants them."""
+    """Any items, kept in the form the user's function takes."""
 
     def __init__(self, values: Any, dtype: np.dtype[Any]) -> None:
         self.values = values
@@ -235,7 +235,7 @@ class Objects:
 
 
 def _indexable(X: Rows, pairwise: bool) -> Any:
-    """Items that can be sliced: an array, sparse rows, or a list of anything."""
+    """Items in a form that can be sliced: an array, sparse rows, or a list of anything."""
     if sparse.issparse(X):
         return sparse.csr_array(X)
     if isinstance(X, np.ndarray) or hasattr(X, "__array__"):
@@ -247,7 +247,7 @@ def _indexable(X: Rows, pairwise: bool) -> Any:
 
 
 def _ending_with_the_fit(function: Callable[[Any, Any], object]) -> Callable[[Any, Any], object]:
-    """`function`, asking between calls whether the fit that needs its values has come to its end."""
+    """`function`, checking between calls whether the fit that needs its values has ended."""
     ends = ends_in_force()
     if ends is None:
         return function
@@ -265,7 +265,7 @@ def _ending_with_the_fit(function: Callable[[Any, Any], object]) -> Callable[[An
 
 
 def _one_number(value: Any) -> float:
-    """What the user's function returned for two items, as a float."""
+    """The value that the user's function returned for two items, as a float."""
     try:
         number = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -352,7 +352,7 @@ class Custom(Kernel):
         return diagonal
 
     def entry_bound(self, norm_bound: float) -> float:
-        # Nothing is known of the function; its values are taken to be like inner products.
+        # Nothing is known about the function; its values are taken to behave like inner products.
         return norm_bound
 
     def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:

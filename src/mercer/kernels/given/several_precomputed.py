@@ -1,4 +1,4 @@
-"""Several kernel matrices that are given: an item is its row in each of them."""
+"""Several given kernel matrices: an item is its row in each of them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -20,20 +20,20 @@ class GivenMatrices:
     Parameters
     ----------
     matrices : list of ndarray (n, n_train), or None
-        None for items that only ever stand on the right, such as support vectors.
+        None for items that only ever appear on the right, such as support vectors.
     index : ndarray of int
-        The rows, or on the right the columns, that are meant.
+        The rows or, on the right, the columns in question.
     is_whole : bool
         Whether these are all rows, in order.
 
     Attributes
     ----------
     total : ndarray or None
-        The sum of the matrices, where somebody has looked at all of them.
+        The sum of the matrices, if it has been computed.
     """
 
     if TYPE_CHECKING:
-        matrices: list[FloatArray] | Any  # None for items that only ever stand on the right
+        matrices: list[FloatArray] | Any  # None for items that only ever appear on the right
 
     total = None
 
@@ -42,8 +42,8 @@ class GivenMatrices:
 
     @classmethod
     def of(cls, X: Rows, check_finite: bool = True) -> Self:
-        """From a list of matrices, or an array of shape (M, n, n_train); who looks at every entry anyway may put
-        off the check that they are finite."""
+        """From a list of matrices, or an array of shape (M, n, n_train). A caller that looks at every entry anyway may
+        skip the check that they are finite."""
         if isinstance(X, cls):
             return X
         if sparse.issparse(X) or not (isinstance(X, list | tuple) or np.ndim(X) == 3) or not len(X):
@@ -63,7 +63,7 @@ class GivenMatrices:
 
     def require_finite(self, place: int) -> None:
         """Refuse a matrix with an entry that is NaN or infinite."""
-        # One pass without a temporary; a closer look only where it overflows.
+        # One pass without a temporary; a closer look only if it overflows.
         with np.errstate(over="ignore", invalid="ignore"):
             total = self.matrices[place].sum()
         if not np.isfinite(total) and not np.isfinite(self.matrices[place]).all():
@@ -94,7 +94,7 @@ def _checked(matrix: Rows, place: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class GivenMatrix(Precomputed):
-    """One of several kernel matrices that are the data: K_m(train, train), or K_m(test, train).
+    """One of several kernel matrices given as data: K_m(train, train), or K_m(test, train).
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from mercer._jit.compile import jit
 from mercer._types import Array, BoolArray, IndexArray
 from mercer.kernels._types import KeyArray
 
-# Stands for infinity, which compiled code must not meet: no path leads there.
+# Stands for infinity (no path), which compiled code must not meet.
 NO_PATH = 1e300
 
 

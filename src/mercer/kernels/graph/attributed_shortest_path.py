@@ -1,4 +1,4 @@
-"""Shortest paths between nodes that are compared by a kernel of their attributes, in pairwise form.
+"""Shortest paths between nodes compared by a kernel of their attributes, in pairwise form.
 
 With M the matrix of k(u, u') between the nodes of two graphs and B_d, B'_d the matrices that mark
 the pairs at distance d, the kernel is the sum over d of <M, B_d M B'_d^T>. Each pair of either graph
@@ -141,7 +141,7 @@ def _tile(
         begin, stop = pairs[left[i]], pairs[left[i] + 1]
         for j in range(right.shape[0]):
             other_begin, other_stop = other_pairs[right[j]], other_pairs[right[j] + 1]
-            # The second graph's nodes as rows: what is summed lies together in memory.
+            # The second graph's nodes as rows, so that the terms of a sum are adjacent in memory.
             M = K[left_begin[i] : left_begin[i + 1], right_begin[j] : right_begin[j + 1]].T.copy()
             out[row + i, column + j] = _sum_of_pairs(
                 M,
@@ -166,7 +166,7 @@ def tile(kernel: "Kernel", left: Packed, right: Packed, out: Array, row: int, co
     """Write the kernel of each pair of graphs, whose nodes are compared by `kernel`."""
     (nodes, begins), (other_nodes, other_begins) = _nodes_of(left), _nodes_of(right)
     K = scratch("nodes", (len(nodes), len(other_nodes)), np.float64)
-    # Graphs without nodes do not say how many attributes they would have.
+    # Graphs without nodes do not show how many attributes they would have.
     if len(nodes) and len(other_nodes):
         rows, other_rows = left.arrays.nodes.take(nodes), right.arrays.nodes.take(other_nodes)
         require_same_features(rows, other_rows)

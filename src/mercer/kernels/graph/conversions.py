@@ -1,4 +1,4 @@
-"""What else is taken for a graph: networkx graphs, adjacency matrices, and whatever offers itself."""
+"""Objects that can be converted to a graph: networkx graphs, adjacency matrices, and objects with `as_graph`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +13,7 @@ REMEDY = "pass a mercer.Graph, a networkx graph, a square adjacency matrix or (a
 
 
 class FromOthers:
-    """Makes a graph of what others call one; `Graph` derives from it."""
+    """Converts other objects to graphs; `Graph` derives from it."""
 
     if TYPE_CHECKING:
 
@@ -32,7 +32,7 @@ class FromOthers:
 
     @classmethod
     def of(cls, item: Any) -> Self:
-        """The graph that an item is or stands for.
+        """Convert an item to a graph.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class FromOthers:
         Parameters
         ----------
         labels : sequence
-            Of the nodes, parents before children and each child with all below it before the next.
+            Of the nodes in preorder: parents before children, and each child with its subtree before the next.
         counts : sequence of int
             How many children each node has.
 
@@ -102,7 +102,7 @@ class FromOthers:
         node_labels, node_attributes : optional
             As for `Graph`.
         directed : bool, optional
-            By default whether the matrix is not symmetric.
+            By default, true if the matrix is not symmetric.
 
         Examples
         --------
@@ -144,10 +144,10 @@ class FromOthers:
         ----------
         source : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         label, edge_label, weight : str or None
-            The names of the data that are node labels, edge labels and weights. They are taken where
-            every node (or edge) has them, and it is an error if only some do.
+            The names of the data to use as node labels, edge labels and weights. They are used if
+            every node (or edge) has them; it is an error if only some do.
         attributes, edge_attributes : str, optional
-            The names of the data that are the numbers of a node, and of an edge.
+            The names of the data to use as the numbers of a node, and of an edge.
 
         Notes
         -----
@@ -176,7 +176,7 @@ def _square(matrix: Any) -> Sparse:
         raise DataError(f"an adjacency matrix must be square, got shape {matrix.shape}")
     if matrix.dtype.kind not in "fiub":
         raise DataError(f"an adjacency matrix must hold real numbers, got dtype {matrix.dtype}")
-    # The user's own matrix is left as it was.
+    # The user's own matrix is not changed.
     matrix = matrix.astype(np.float64, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -184,7 +184,7 @@ def _square(matrix: Any) -> Sparse:
 
 
 def _collected(kind: str, described: list[Any], name: str | None) -> list[Any] | None:
-    """The value called `name` of every node or edge; None where none has it."""
+    """The value called `name` of every node or edge; None if none has it."""
     if name is None:
         return None
     has = [name in entry[-1] for entry in described]

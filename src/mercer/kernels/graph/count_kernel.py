@@ -1,4 +1,4 @@
-"""Counting features of graphs in compiled code, and the kernels that do.
+"""Counting features of graphs in compiled code, and the kernels that do so.
 
 The features of one graph are counted in a small table with open addressing, so that memory
 grows with the number of different features, not with how often they occur.
@@ -77,7 +77,7 @@ class GraphCountKernel(CountKernel):
     """A kernel of graphs that counts features; subclasses implement `tally` and `names`."""
 
     item_name = "graph"
-    # About how many nodes a thread counts before somebody may ask to stop.
+    # About how many nodes a thread counts before it can be interrupted.
     _nodes_at_a_time = 4000
 
     def tally(self, packed: PackedGraphs, first: int, last: int) -> Tally:
@@ -86,7 +86,7 @@ class GraphCountKernel(CountKernel):
         raise NotImplementedError
 
     def names(self, packed: PackedGraphs) -> dict[int, str]:
-        """What the features of these graphs are, in words, by key."""
+        """Readable names for the features of these graphs, by key."""
         raise NotImplementedError
 
     def encode(self, items: list[Any], dtype: DTypeLike) -> Counts:
@@ -102,14 +102,14 @@ class GraphCountKernel(CountKernel):
             parts[number] = self.tally(packed, *spans[number])
 
         if spans:
-            # Labels are looked up before threads need them, and complaints come from here.
+            # Labels are looked up before threads need them, so that errors are raised here.
             count(0)
         if len(spans) > 1:
             run_parallel(count, range(1, len(spans)), thread_count(None), current_stop())
         return Counts.joined(parts, dtype)
 
     def feature_names(self, X: Rows, names: Any = None) -> list[str]:
-        """What the columns of ``feature_map(X)`` are, in words."""
+        """Readable names for the columns of ``feature_map(X)``."""
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), type(self).__name__)
         names = self.names(packed)
         return [names[int(key)] for key in self.counts_of(packed, np.float64).vocabulary.keys]

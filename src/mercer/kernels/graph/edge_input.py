@@ -1,4 +1,4 @@
-"""The edges of a `Graph` as its maker gives them, checked and brought to arrays."""
+"""The edges of a `Graph` as given by the caller, checked and converted to arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -62,7 +62,7 @@ def _value_at(name: str, values: Mapping[Any, Any], pair: tuple[Any, ...], direc
 
 
 def weights_of_edges(weights: ArrayLike | None, edges: Any) -> FloatArray | None:
-    """Positive and finite numbers; None where all are one."""
+    """Positive and finite numbers; None if all are one."""
     if weights is None:
         return None
     try:
@@ -102,7 +102,7 @@ def merge_repeated(
     directed: bool,
     nodes: Sequence[Any],
 ) -> tuple[Any, ...]:
-    """Each edge once; edges between the same nodes stay apart if their labels differ."""
+    """Each edge once; edges between the same nodes are kept apart if their labels differ."""
     ends = ends if directed else np.sort(ends, axis=1)
     group = np.unique(ends[:, 0] * max(1, len(nodes)) + ends[:, 1], return_inverse=True)[1]
     if labels is not None:

@@ -1,4 +1,4 @@
-"""`Graph`: nodes, edges, and what is written on them, as a value that never changes."""
+"""`Graph`: nodes, edges, labels and attributes, as an immutable value."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -21,15 +21,15 @@ from mercer.kernels.graph.edge_input import (
 )
 from mercer.kernels.items.feature_keys import fingerprints
 
-# What is written on nodes and edges: labels, then arrays of numbers.
+# Data on nodes and edges: labels, then arrays of numbers.
 _WRITTEN = ("node_labels", "edge_labels", "weights", "node_attributes", "edge_attributes")
 
 
 class Graph(FromOthers):
     """A graph, directed or not, with labels and numbers on its nodes and edges.
 
-    The edges are a set: an edge given twice counts once, so that listing an undirected edge in
-    both directions does no harm. Two edges between the same nodes stay two if their labels
+    The edges are a set: an edge given twice counts once, so an undirected edge may be listed in
+    both directions. Two edges between the same nodes are kept apart if their labels
     differ. A self loop is an edge from a node to itself; in an undirected graph it leads to
     its node once, not twice.
 
@@ -39,16 +39,16 @@ class Graph(FromOthers):
         The two nodes of each edge, by name; in a directed graph, from and to.
     nodes : int or sequence, optional
         The names of the nodes, which may be any hashable values, or their number n, for names
-        0 to n - 1. By default those that `node_labels` or `node_attributes` speak of, else those that
-        `edges` mention, in that order. A node without edges must be named here.
+        0 to n - 1. By default those in `node_labels` or `node_attributes`, otherwise those in
+        `edges`, in that order. A node without edges must be named here.
     node_labels : sequence or mapping, optional
         A label for each node, in the order of `nodes` or by name: a string, a number, None or a
-        tuple of such things. Kernels only ask whether two labels are equal.
+        tuple of these. Kernels only check whether two labels are equal.
     edge_labels : sequence or mapping, optional
         The same for edges, in the order of `edges` or by pair.
     weights : sequence of float, optional
-        Of the edges; positive and finite. A length to `ShortestPath`, a strength to the
-        kernels on nodes.
+        Of the edges; positive and finite. `ShortestPath` reads them as lengths, the kernels on nodes as
+        strengths.
     node_attributes : array-like of shape (n_nodes, d), optional
         Numbers on the nodes, compared by a kernel of vectors.
     edge_attributes : array-like of shape (n_edges, d) or mapping, optional
@@ -107,7 +107,7 @@ class Graph(FromOthers):
         edge_attributes: FloatArray | None = None,
         directed: bool,
     ) -> Self:
-        """From arrays that are known to be sound: for readers, which check whole files at once."""
+        """From arrays known to be valid: for readers, which check whole files at once."""
         graph = cls.__new__(cls)
         graph.directed, graph.nodes, graph.ends = directed, range(n_nodes), ends
         graph.node_labels, graph.edge_labels = node_labels, edge_labels
@@ -116,12 +116,12 @@ class Graph(FromOthers):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.nodes)
 
     @property
     def n_edges(self) -> int:
-        """How many edges there are; an undirected edge is one."""
+        """The number of edges; an undirected edge counts once."""
         return len(self.ends)
 
     @computed_once
@@ -144,7 +144,7 @@ class Graph(FromOthers):
         return _keys("edge", self.edge_labels or ())
 
     def places(self, names: Sequence[Any]) -> IndexArray:
-        """The positions of nodes that are given by name.
+        """The positions of nodes given by name.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class Graph(FromOthers):
             return False
 
     def arcs(self) -> tuple[IndexArray, IndexArray, IndexArray]:
-        """(from, to, edge) of each arc: an undirected edge is two, but a self loop one."""
+        """(from, to, edge) of each arc: an undirected edge has two, a self loop one."""
         edge = np.arange(self.n_edges)
         if self.directed:
             return self.ends[:, 0], self.ends[:, 1], edge
@@ -188,7 +188,7 @@ class Graph(FromOthers):
         Parameters
         ----------
         how : "degree", "same" or a sequence
-            "degree" labels a node with the number of arcs that leave it, "same" labels all alike.
+            "degree" labels a node with the number of arcs that leave it, "same" gives all nodes the same label.
 
         Examples
         --------
@@ -233,14 +233,14 @@ class Graph(FromOthers):
         return self.directed, tuple(self.nodes), self.node_labels, self.edge_labels, self.ends.tobytes()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        # It never changes, and estimators copy their parameters for every fold.
+        # It is immutable, and estimators copy their parameters for every fold.
         return self
 
     def __copy__(self) -> Self:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be computed again is not sent to other processes.
+        # Anything that can be recomputed is not sent to other processes.
         return {name: getattr(self, name) for name in ("directed", "nodes", "ends", *_WRITTEN)}
 
 
@@ -254,7 +254,7 @@ def _same_arrays(first: Graph, second: Graph) -> bool:
 
 
 def _names(nodes: Any, edges: Any, node_labels: Any, node_attributes: Any) -> range | tuple[Any, ...]:
-    """The names in order; a range where they are the numbers from 0."""
+    """The names in order; a range if they are the numbers from 0."""
     if nodes is None:
         return _mentioned(edges, node_labels, node_attributes)
     if isinstance(nodes, (int, np.integer)) and not isinstance(nodes, (bool, np.bool_)):

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from mercer.kernels.graph.packed_graphs import PackedGraphs
 
 SIZES = (3, 4, 5)
-# Subsets of nodes that are looked at one by one in a graph; more would take minutes.
+# Subsets of nodes examined one by one in a graph; more would take minutes.
 MOST_SUBSETS = 2 * 10**9
 
 
 @cache
 def _shapes(size: int) -> tuple[IndexArray, dict[int, np.uint64]]:
-    """For each code its smallest equal, and the keys of those."""
+    """For each code, the smallest equivalent one, and the keys of those."""
     codes = canonical_codes(size)
     return codes, {int(code): fingerprint(("graphlet", size, int(code))) for code in np.unique(codes)}
 
@@ -63,7 +63,7 @@ def _count(
 class Graphlet(GraphCountKernel):
     """Induced subgraphs of `size` nodes, counted by their shape (Shervashidze et al. 2009).
 
-    Labels, weights, directions, self loops and parallel edges do not count. A graph with fewer nodes
+    Labels, weights, directions, self loops and parallel edges are ignored. A graph with fewer nodes
     has no graphlets: its kernel with every graph is 0.
 
     Parameters
@@ -71,17 +71,17 @@ class Graphlet(GraphCountKernel):
     size : 3, 4 or 5
         Nodes of a graphlet.
     connected : bool
-        Whether only connected ones count: 2, 6 and 21 shapes, else 4, 11 and 34.
+        Whether only connected ones count: 2, 6 and 21 shapes, otherwise 4, 11 and 34.
     samples : int, optional
-        Draw so many at random from each graph instead of listing all. The counts are then estimates
-        that are right on average.
+        Draw this many at random from each graph instead of listing all. The counts are then
+        unbiased estimates.
     random_state : int
-        Of the drawing; a graph is drawn from alike wherever it stands.
+        Seed; the draws from a graph do not depend on its position.
 
     Notes
     -----
-    Connected graphlets are listed one by one; without `connected` every subset of nodes is looked
-    at, n^size / size! of them. ``Graphlet().normalized()`` compares shares instead of counts.
+    Connected graphlets are listed one by one; without `connected`, every subset of nodes is
+    examined, n^size / size! of them. ``Graphlet().normalized()`` compares fractions instead of counts.
 
     Examples
     --------
@@ -136,12 +136,12 @@ class Graphlet(GraphCountKernel):
                 )
 
     def names(self, packed: "PackedGraphs") -> dict[int, str]:
-        """What the features are, in words, by key."""
+        """Readable names for the features, by key."""
         _, keys = _shapes(self.size)
         return {int(key): f"{self.size} nodes: {_edges(code, self.size)}" for code, key in keys.items()}
 
 
 def _edges(code: int, size: int) -> str:
-    """The edges of a code in words."""
+    """The edges of a code as text."""
     pairs = [(q, p) for p in range(size) for q in range(p)]
     return " ".join(f"{q}-{p}" for q, p in pairs if code >> (p * (p - 1) // 2 + q) & 1) or "no edges"

@@ -2,7 +2,7 @@
 
 The positions of the nodes of a subgraph are 0, 1, ...; its code has the bit p(p - 1)/2 + q for an
 edge between positions p > q. `mask[u]` has the bit p if u is a neighbour of the node at position p,
-so that the code of a subgraph with one node more is there to be read.
+so the code of a subgraph with one more node can be read off.
 """
 
 from itertools import combinations, permutations
@@ -136,7 +136,7 @@ def draw_all(
     for _ in range(samples):
         code = 0
         for position in range(size):
-            # Floyd's way of drawing without repetition.
+            # Floyd's method of drawing without repetition.
             key = mixed(key, np.uint64(position))
             last = n - size + position
             node = _below(key, last + 1)

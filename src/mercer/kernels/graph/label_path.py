@@ -98,24 +98,24 @@ def _tally(offsets: IndexArray, graphs: _Arcs, weights: Array, walks: bool, firs
 class LabelPath(GraphCountKernel):
     """Sequences of labels along paths of up to `length` edges, counted and compared.
 
-    A path visits no node twice and is read in the direction of its arcs, so that an undirected
-    path is read from both ends, and a path in a tree from above. A feature is a sequence of
-    labels; its value is decay^l times the number of paths of l edges that read so.
+    A path visits no node twice and is read in the direction of its arcs, so an undirected
+    path is read from both ends, and a path in a tree from the root down. A feature is a sequence of
+    labels; its value is decay^l times the number of paths of l edges with that sequence.
 
     Parameters
     ----------
     length : int
-        The most edges of a path; a single node is a path of none.
+        The largest number of edges of a path; a single node is a path of none.
     decay : float
-        The weight of each further edge, from 0 (labels alone) up to 1.
+        The weight of each further edge, from 0 (only labels) to 1.
     edge_labels : bool
         Whether the labels of the edges are read too.
     walks : bool
-        True: walks, which may come back to a node.
+        Whether to count walks, which may return to a node.
 
     Notes
     -----
-    The paths are listed, one by one: with d neighbours a node, about d^length from each.
+    The paths are listed one by one: with d neighbours per node, about d^length from each.
 
     Examples
     --------
@@ -148,12 +148,12 @@ class LabelPath(GraphCountKernel):
 
     @property
     def _weights(self) -> FloatArray:
-        """The weight of a path of 0, 1, ... edges; lengths that weigh nothing are left out."""
+        """The weight of a path of 0, 1, ... edges; lengths of weight zero are left out."""
         weights = float(self.decay) ** np.arange(self.length + 1)
         return weights[weights > 0]
 
     def names(self, packed: "PackedGraphs") -> dict[int, str]:
-        """What the features of these graphs are, in words, by key."""
+        """Readable names for the features of these graphs, by key."""
         labels = [label for graph in packed.graphs for label in graph.node_labels or ()]
         between = [label for graph in packed.graphs for label in graph.edge_labels or ()] if self.edge_labels else None
         names, waiting = {}, []
@@ -175,7 +175,7 @@ class LabelPath(GraphCountKernel):
         key: np.uint64,
         read: tuple[Any, ...],
     ) -> Iterator[tuple[tuple[int, ...], np.uint64, tuple[Any, ...]]]:
-        """The paths with one edge more."""
+        """The paths with one more edge."""
         indptr, heads, edge = packed.arcs
         for arc in range(indptr[path[-1]], indptr[path[-1] + 1]):
             node = int(heads[arc])
@@ -186,11 +186,11 @@ class LabelPath(GraphCountKernel):
 
 
 def _spelled(labels: Sequence[Any]) -> str:
-    """The labels one after the other, with spaces where they are not single letters."""
+    """The labels joined, with spaces unless they are single letters."""
     words = [str(label) for label in labels]
     return ("" if all(len(word) == 1 for word in words) else " ").join(words)
 
 
 def _key(key: np.uint64, value: np.uint64) -> np.uint64:
-    # Compiled code hands a plain integer back, which it would not take again.
+    # Compiled code returns a plain integer, which it would not accept again.
     return np.uint64(mixed(key, value))

@@ -1,4 +1,4 @@
-"""Many graphs in shared arrays, as compiled code reads them."""
+"""Many graphs in shared arrays, in the form that compiled code reads."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -16,7 +16,7 @@ from mercer.kernels.graph.graph import Graph
 
 
 def graphs_of(items: Items) -> list[Graph]:
-    """The items as graphs; an error says which is none."""
+    """The items as graphs; an error says which one is not."""
     graphs = []
     for place, item in enumerate(unless_stopped(items)):
         try:
@@ -40,7 +40,7 @@ def _sort_arcs(key: IndexArray, n: int, indptr: IndexArray, order: IndexArray) -
 
 
 class PackedGraphs:
-    """The nodes of all graphs one after the other, with the arcs that leave each.
+    """The nodes of all graphs in sequence, with the arcs that leave each.
 
     Attributes
     ----------
@@ -115,19 +115,19 @@ class PackedGraphs:
 
     @computed_once
     def weights(self) -> FloatArray:
-        """The weights of the edges, one where a graph has none."""
+        """The weights of the edges, 1 if a graph has none."""
         parts = [np.ones(graph.n_edges) if graph.weights is None else graph.weights for graph in self.graphs]
         return _joined(parts, np.float64)
 
     @computed_once
     def attributes(self) -> FloatArray:
-        """The numbers of all nodes, as many for each."""
+        """The attributes of all nodes, equally many for each."""
         self._require("node_attributes", "give node_attributes=, or pass attributes=None to the kernel")
         return _rows("nodes", [cast(FloatArray, graph.node_attributes) for graph in self.graphs if graph.n_nodes])
 
     @computed_once
     def edge_attributes(self) -> FloatArray:
-        """The numbers of all edges, as many for each."""
+        """The attributes of all edges, equally many for each."""
         self._require("edge_attributes", "give edge_attributes=, or pass edge_attributes=None to the kernel")
         return _rows("edges", [cast(FloatArray, graph.edge_attributes) for graph in self.graphs if graph.n_edges])
 
@@ -138,7 +138,7 @@ class PackedGraphs:
 
     def _require(self, name: str, remedy: str) -> None:
         for place, graph in enumerate(self.graphs):
-            # A graph without nodes has a label for each of them.
+            # A graph without nodes has a label for each of its nodes.
             if getattr(graph, name) is None and (graph.n_edges if name.startswith("edge") else graph.n_nodes):
                 said = name.replace("_", " ")
                 raise DataError(f"item {place} of X has no {said}, which {self.user} compares; {remedy}")

@@ -1,8 +1,8 @@
-"""The direct product of two graphs: pairs of like nodes, and walks in both at once.
+"""The direct product of two graphs: pairs of matching nodes, and walks in both at once.
 
 A node of the product is a pair of nodes with equal labels; an arc leads from one to another if
 arcs (with equal labels) do in both graphs. Its weight is the product of theirs, times the kernel of their
-edges' attributes where those count.
+edges' attributes if those count.
 """
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._types import Array, FloatArray, IndexArray
 
-# Residual of the linear system, relative to its right-hand side. The sum over the solution errs by
-# the square of it.
+# Residual of the linear system, relative to its right-hand side. The error of the sum over the solution is
+# its square.
 TOLERANCE = 1e-9
 
 

@@ -44,7 +44,7 @@ class Side(NamedTuple):
         As in `Walks`.
     directed : ndarray of bool
     begins : ndarray (n,)
-        Which edge of each stands in the first row, or column, of the kernel of their edges.
+        Which edge of each is in the first row, or column, of the kernel of their edges.
     """
 
     index: np.ndarray
@@ -112,29 +112,29 @@ class RandomWalk(StructuredKernel):
     """k(G, G') = sum over walks in both graphs at once of decay^length.
 
     A walk in both graphs passes through nodes with equal labels; there is one of length 0 for
-    each pair of like nodes (Gartner, Flach & Wrobel 2003). The kernel is 1'(I - decay A)^-1 1 with A the
+    each pair of matching nodes (Gartner, Flach & Wrobel 2003). The kernel is 1'(I - decay A)^-1 1 with A the
     adjacency matrix of the direct product graph. The sum is finite only if decay is below 1 over
-    the largest eigenvalue of A, which is checked; the error names the largest decay allowed.
+    the largest eigenvalue of A; otherwise the error gives the largest decay allowed.
 
     Parameters
     ----------
     decay : float
         The weight of each further edge.
     labelled : bool
-        Whether nodes must have equal labels; False takes graphs that have none.
+        Whether nodes must have equal labels; with False, graphs need no labels.
     edge_labels : bool
         Whether edges must have equal labels.
     weighted : bool
-        Whether a walk counts with the product of the weights of its edges.
+        Whether a walk is weighted by the product of the weights of its edges.
     edge_attributes : Kernel, optional
-        A kernel of vectors without negative values, such as `RBF`: a walk counts with the product of the kernel
-        of the attributes of the edges it takes in one graph and in the other.
+        A kernel of vectors without negative values, such as `RBF`: a walk is weighted by the product of the kernel
+        values of the attributes of the edges it takes in the two graphs.
 
     Notes
     -----
-    That the sum converges for each graph with itself suffices: k(G, G')^2 <= k(G, G) k(G', G'). For
-    directed graphs the square of the largest eigenvalue of a graph stands for that of the product,
-    which it bounds. Undirected graphs without labels are compared by their spectra, others by
+    It is enough that the sum converges for each graph with itself: k(G, G')^2 <= k(G, G) k(G', G'). For
+    directed graphs, the square of the largest eigenvalue of a graph is used as a bound on that of the product.
+    Undirected graphs without labels are compared by their spectra, others by
     conjugate gradients on the product graph (Vishwanathan et al. 2010). An empty graph has no walks:
     its kernel with every graph is 0.
 
@@ -178,7 +178,7 @@ class RandomWalk(StructuredKernel):
         return self.edge_attributes is None or self.edge_attributes.is_bound
 
     def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
-        """The kernel with what its `edge_attributes` kernel needs to know of the edges of X."""
+        """The kernel, with its `edge_attributes` kernel bound to the edges of X."""
         if self.is_bound:
             return self
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), "RandomWalk")
@@ -195,7 +195,7 @@ class RandomWalk(StructuredKernel):
         weights = packed.weights[packed.edge] if self.weighted else np.ones(len(packed.edge))
         arrays = (packed.offsets, node_keys, packed.indptr, packed.heads, arc_keys, weights, packed.edge)
         directed = np.array([graph.directed for graph in packed.graphs], bool)
-        # Labels make the product smaller than the spectra know.
+        # With labels, the product is smaller than the spectra suggest.
         by_spectra = not (self.labelled or self.edge_labels or directed.any() or edges is not None)
         spectra = _spectra(packed, weights) if by_spectra else None
         largest = self._largest_eigenvalues(packed, arrays, directed, spectra, edges)
@@ -225,12 +225,12 @@ class RandomWalk(StructuredKernel):
         _tile_of_products(*sides, likeness, float(self.decay), slack, out, row, column)
 
     def _likeness(self, left: Packed, right: Packed) -> tuple[FloatArray, IndexArray, IndexArray]:
-        """(kernel of the edges of two tiles, which edge stands in the first row, or column, for each graph)."""
+        """(kernel of the edges of two tiles, the edge in the first row, or column, for each graph)."""
         if self.edge_attributes is None:
             return _NOT_COMPARED, np.zeros(len(left), np.int64), np.zeros(len(right), np.int64)
         (edges, begins), (others, other_begins) = _edges_of(left), _edges_of(right)
         K = np.empty((len(edges), len(others)))
-        # Graphs without edges do not say how many attributes they would have.
+        # Graphs without edges do not show how many attributes they would have.
         if K.size:
             rows, columns = left.arrays.edges.take(edges), right.arrays.edges.take(others)
             require_same_features(rows, columns)
@@ -261,7 +261,7 @@ class RandomWalk(StructuredKernel):
             if spectra is not None:
                 largest[graph] = np.abs(spectra[1][packed.offsets[graph] : packed.offsets[graph + 1]]).max() ** 2
             elif directed[graph]:
-                # No pair of edges counts more than the most like one.
+                # No pair of edges counts more than the most similar one.
                 most = K.max(initial=0.0) if self.edge_attributes is not None else 1.0
                 largest[graph] = most * _perron_root(_adjacency(packed, arrays[5], graph)) ** 2
             else:
@@ -278,7 +278,7 @@ class RandomWalk(StructuredKernel):
 
 
 def _edges_of(items: Packed) -> tuple[IndexArray, IndexArray]:
-    """The positions of the edges of some graphs, and which position each graph's count from."""
+    """The positions of the edges of some graphs, and the position at which each graph starts."""
     begin, stop = items.arrays.edge_offsets[items.index], items.arrays.edge_offsets[items.index + 1]
     before = np.concatenate([[0], np.cumsum(stop - begin)])
     return np.arange(before[-1]) + np.repeat(begin - before[:-1], stop - begin), begin - before[:-1]
@@ -315,7 +315,7 @@ def _spectra(packed: PackedGraphs, weights: FloatArray) -> tuple[IndexArray, Flo
 
 
 def _perron_root(matrix: FloatArray) -> float:
-    """The largest eigenvalue of a matrix without negative entries, component by component: those of
+    """The largest eigenvalue of a nonnegative matrix, component by component: those of
     a matrix without cycles are all zero, which a general method would miss by far."""
     _, component = csgraph.connected_components(matrix, connection="strong")
     largest = 0.0

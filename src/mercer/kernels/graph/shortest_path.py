@@ -67,7 +67,7 @@ def _tally(
 
 @dataclass(frozen=True)
 class ShortestPath(GraphCountKernel):
-    """k(G, G') = number of pairs of shortest paths of the same length between like nodes.
+    """k(G, G') = number of pairs of shortest paths of the same length between matching nodes.
 
     Every ordered pair of nodes (u, v) of a graph that a path connects is a feature: the label of
     u, the label of v and the length of the shortest path (Borgwardt & Kriegel 2005). With
@@ -77,7 +77,7 @@ class ShortestPath(GraphCountKernel):
     Parameters
     ----------
     labelled : bool
-        Whether node labels are compared; False takes graphs that have none.
+        Whether node labels are compared; with False, graphs need no labels.
     weighted : bool
         Whether the weights of edges are their lengths; otherwise every edge has length 1. Lengths
         that agree to seven digits are the same.
@@ -86,7 +86,7 @@ class ShortestPath(GraphCountKernel):
 
     Notes
     -----
-    Without `attributes` the features are counted once for each graph. With them a pair of graphs
+    Without `attributes`, the features are counted once for each graph. With them, a pair of graphs
     of n and m nodes takes about nm(n + m) steps.
 
     Examples
@@ -126,7 +126,7 @@ class ShortestPath(GraphCountKernel):
         return self.attributes is None or self.attributes.is_bound
 
     def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
-        """The kernel with what its `attributes` kernel needs to know of the nodes of X."""
+        """The kernel, with its `attributes` kernel bound to the nodes of X."""
         if self.is_bound:
             return self
         packed = PackedGraphs(graphs_of(items_of(X, self.item_name)), "ShortestPath")
@@ -142,7 +142,7 @@ class ShortestPath(GraphCountKernel):
         return attributed_shortest_path.prepared(packed, node_keys, lengths, nodes, dtype)
 
     def _compared(self, packed: PackedGraphs) -> tuple[KeyArray, FloatArray]:
-        """The keys of the nodes and the lengths of the edges, empty where they do not count."""
+        """The keys of the nodes and the lengths of the edges, empty if they do not count."""
         node_keys = packed.node_keys if self.labelled else _NO_KEYS
         return node_keys, packed.weights if self.weighted else _NO_LENGTHS
 
@@ -166,7 +166,7 @@ class ShortestPath(GraphCountKernel):
         return super().feature_map(X)
 
     def names(self, packed: PackedGraphs) -> dict[int, str]:
-        """What the features of these graphs are, in words, by key."""
+        """Readable names for the features of these graphs, by key."""
         if self.attributes is not None:
             Kernel.feature_map(self, packed)
         names, number = {}, np.empty(1)

@@ -3,7 +3,7 @@
 In each round a node's label becomes a name for its own label together with the multiset of
 its neighbours' (Weisfeiler & Lehman 1968; the kernel: Shervashidze et al. 2011). The name is a
 64-bit key. That of a multiset is the sum of its mixed elements, which does not depend on
-their order (Clarke et al. 2003), so that nothing is sorted and a round takes time O(arcs).
+their order (Clarke et al. 2003), so nothing is sorted and a round takes time O(arcs).
 """
 
 from collections.abc import Sequence
@@ -88,22 +88,22 @@ def _tally(offsets: IndexArray, levels: KeyArray, first: int, last: int) -> Tall
 class WeisfeilerLehman(GraphCountKernel):
     """k(G, G') = number of pairs of nodes whose neighbourhoods are alike, summed over radii.
 
-    A feature is a neighbourhood as the Weisfeiler-Lehman test tells them apart: after i rounds a
+    A feature is a neighbourhood as distinguished by the Weisfeiler-Lehman test: after i rounds a
     node's label stands for the tree of walks of length i that begin there. The kernel is the inner
-    product of the counts of such labels after rounds 0 to `iterations`. An empty graph has no
+    product of the counts of these labels after rounds 0 to `iterations`. An empty graph has no
     features: its kernel with every graph is 0.
 
     Parameters
     ----------
     iterations : int
-        Rounds after the first look at the labels; the radius of the largest neighbourhood.
+        Rounds after the initial labels; the radius of the largest neighbourhood.
     edge_labels : bool
-        Whether a neighbour also counts by the label of the edge that leads to it.
+        Whether a neighbour also counts with the label of the edge that leads to it.
 
     Notes
     -----
-    In a directed graph the neighbours that a node leads to and those that lead to it are told
-    apart. An undirected graph is like a directed one with both arcs of every edge.
+    In a directed graph, successors and predecessors of a node are
+    distinguished. An undirected graph is treated as a directed one with both arcs of every edge.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class WeisfeilerLehman(GraphCountKernel):
         return _tally(packed.offsets, self._levels(packed, first, last), first, last)
 
     def _levels(self, packed: PackedGraphs, first: int, last: int) -> KeyArray:
-        """The keys of the nodes of graphs first..last after each round, one round a row."""
+        """The keys of the nodes of graphs first..last after each round, one round per row."""
         begin, end = packed.offsets[first], packed.offsets[last]
         edge_keys = packed.edge_keys if self.edge_labels else _NO_KEYS
         levels = np.empty((self.iterations + 1, end - begin), np.uint64)
@@ -139,17 +139,17 @@ class WeisfeilerLehman(GraphCountKernel):
         return levels
 
     def neighbourhoods(self, items: Items) -> "tuple[KeyArray, Counts]":
-        """(the key of every node's neighbourhood after each round, one round a row; the counts of all graphs)."""
+        """(the key of every node's neighbourhood after each round, one round per row; the counts of all graphs)."""
         packed = PackedGraphs(graphs_of(items), type(self).__name__)
         return self._levels(packed, 0, len(packed)), self.counts_of(packed, np.float64)
 
     def names(self, packed: PackedGraphs) -> dict[int, str]:
-        """What the features of these graphs are, in words, by key."""
+        """Readable names for the features of these graphs, by key."""
         levels = self._levels(packed, 0, len(packed))
         labels = [str(label) for graph in packed.graphs for label in graph.node_labels or ()]
         described, names, taken = labels, {}, set()
         for number in range(self.iterations + 1):
-            # A node without neighbours looks the same after every round, and yet counts in each.
+            # A node without neighbours looks the same after every round, but counts in each.
             told = [f"{text} after {number} rounds" if text in taken else text for text in described]
             names.update(zip(levels[number].tolist(), told, strict=True))
             taken.update(described)
@@ -157,7 +157,7 @@ class WeisfeilerLehman(GraphCountKernel):
         return names
 
     def _around(self, packed: PackedGraphs, node: int, label: str, described: Sequence[str]) -> str:
-        """A node's label with what is known of its neighbours, in words."""
+        """A node's label with its neighbours, as text."""
         outward = self._listed(packed, packed.arcs, node, described)
         if packed.arcs_back is packed.arcs:
             return f"{label}({outward})"

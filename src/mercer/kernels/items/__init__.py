@@ -1,1 +1,1 @@
-"""Items made ready for evaluation: dense and sparse rows, counts, whole numbers."""
+"""Items prepared for evaluation: dense and sparse rows, counts, integers."""

@@ -1,7 +1,7 @@
-"""What is asked of all dense rows before a fit, in one pass each where NumPy takes several.
+"""Statistics of all dense rows before a fit, in one pass each where NumPy takes several.
 
-Twenty thousand pictures are sixty megabytes; reading them ten times, with every number turned into
-double precision in a copy of its own, took a fifth of their fit.
+Twenty thousand images are sixty megabytes; reading them ten times, with every number copied to
+double precision, took a fifth of their fit.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from mercer._types import Array, ArrayLike, FloatArray
 
 
 class Summary(NamedTuple):
-    """Of each column its mean, smallest and largest value, and the mean |x|^2 of the rows."""
+    """The mean, smallest and largest value of each column, and the mean |x|^2 of the rows."""
 
     means: np.ndarray
     least: np.ndarray
@@ -62,13 +62,13 @@ def _square(X: Array, norms: Array) -> None:
 
 
 def plain(X: Array) -> Array:
-    """`X` as compiled code wants it: itself, unless its numbers or their order are unusual."""
+    """`X` in the form that compiled code takes: itself, unless its dtype or order is unusual."""
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
     return np.ascontiguousarray(X, dtype)
 
 
 def summary(X: Array) -> Summary:
-    """The `Summary` of a matrix with at least one row, whose numbers are finite."""
+    """The `Summary` of a matrix of finite numbers with at least one row."""
     X = plain(X)
     totals, least, greatest = np.zeros(X.shape[1]), X[0].copy(), X[0].copy()
     squares = _add_up(X, totals, least, greatest)

@@ -32,7 +32,7 @@ class Vocabulary:
         return len(self.keys)
 
     def places_in(self, other: "Vocabulary") -> IndexArray:
-        """Where each of these features stands in `other`; len(other) for those it does not have."""
+        """The position of each of these features in `other`; len(other) for those it does not have."""
         if other not in self._places:
             places = np.searchsorted(other.keys, self.keys)
             found = places < len(other)
@@ -68,7 +68,7 @@ class Counts:
     def from_occurrences(
         cls, item: IndexArray, key: KeyArray, weight: ArrayLike, n_items: int, dtype: DTypeLike
     ) -> Self:
-        """From one entry an occurrence: its item, its feature's key (uint64), and its weight.
+        """From one entry per occurrence: its item, its feature's key (uint64), and its weight.
 
         Weights of the same feature in the same item are added up.
         """
@@ -76,7 +76,7 @@ class Counts:
 
     @classmethod
     def from_tallies(cls, indptr: IndexArray, key: KeyArray, count: FloatArray, dtype: DTypeLike) -> Self:
-        """From the different features of each item: those of item i are indptr[i] to indptr[i + 1]."""
+        """From the distinct features of each item: those of item i are indptr[i] to indptr[i + 1]."""
         item = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
         return cls._of_entries(item, key, count, len(indptr) - 1, dtype)
 
@@ -122,7 +122,7 @@ class Counts:
         return Counts(self.rows.slice(start, stop), self.vocabulary, self.norms[start:stop])
 
     def dots(self, right: "Counts") -> Array:
-        """Inner products with the items of `right`, in a buffer that the next call uses again."""
+        """Inner products with the items of `right`, in a buffer that the next call reuses."""
         tile = scratch("dots", (len(self), len(right)), self.dtype)
         return right.inverted.products(self._in_terms_of(right.vocabulary), tile)
 

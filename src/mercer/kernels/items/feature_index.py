@@ -1,6 +1,6 @@
-"""Number features that go by 64-bit keys, and write sparse rows in the order of their numbers.
+"""Number features by their 64-bit keys, and write sparse rows in the order of these numbers.
 
-A table with open addressing finds the different keys, and only those are sorted: there are far
+A hash table with open addressing finds the distinct keys, and only those are sorted: there are far
 fewer of them than entries. The entries are then sorted by counting.
 """
 
@@ -47,7 +47,7 @@ def _numbers(key: KeyArray, number: IndexArray, keys: KeyArray) -> int:
 
 
 def numbered(key: KeyArray) -> tuple[KeyArray, IndexArray]:
-    """(the different keys in order, the number of each entry's key among them)."""
+    """(the distinct keys in order, the number of each entry's key among them)."""
     if len(key) and int(key.max()) < 4 * len(key):
         return _numbered_by_place(key)
     number, keys = np.empty(len(key), np.int32), np.empty(len(key), np.uint64)
@@ -63,7 +63,7 @@ def numbered(key: KeyArray) -> tuple[KeyArray, IndexArray]:
 
 
 def _numbered_by_place(key: KeyArray) -> tuple[KeyArray, IndexArray]:
-    """The same for small keys, with a place for each."""
+    """The same for small keys, with a direct table."""
     present = np.zeros(int(key.max()) + 1, bool)
     present[key] = True
     return np.flatnonzero(present).astype(np.uint64), (np.cumsum(present, dtype=np.int32) - np.int32(1))[key]

@@ -2,8 +2,8 @@
 
 A feature (a substring, a label of a node with its neighbours) is named by a fingerprint
 instead of being looked up in a dictionary, so that items prepared at different times agree
-on their features (the idea is Rabin's, 1981). Among a million features two share a key with
-a chance of about 3e-8. The mixing is that of `splitmix`.
+on their features (the idea is Rabin's, 1981). Among a million features, two share a key with
+a probability of about 3e-8. The mixing is that of `splitmix`.
 """
 
 import hashlib
@@ -20,14 +20,14 @@ from mercer.kernels._types import KeyArray
 @jit
 def mixed(key: np.uint64, value: np.uint64) -> np.uint64:
     """The key of a sequence whose beginning has `key` and which goes on with `value` (both uint64)."""
-    # Multiplied first: key and value must not change places, nor small numbers cancel out.
+    # Multiplied first: swapping key and value must change the result, and small numbers must not cancel.
     return stirred((key + np.uint64(1)) * np.uint64(GOLDEN) + value)
 
 
 def fingerprint(label: Any) -> np.uint64:
-    """The key of a label: a string, a number, None, or a tuple of such things.
+    """The key of a label: a string, a number, None, or a tuple of these.
 
-    Numbers that are equal have the same key, whatever their type.
+    Equal numbers have the same key, whatever their type.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def fingerprint(label: Any) -> np.uint64:
 
 
 def _spelled(label: Any) -> bytes:
-    """Bytes that differ for labels that differ."""
+    """Bytes that differ if the labels differ."""
     if isinstance(label, str):
         return b"s" + label.encode("utf-8", "surrogatepass")
     if isinstance(label, bytes):
@@ -49,7 +49,7 @@ def _spelled(label: Any) -> bytes:
         parts = [_spelled(part) for part in label]
         return b"t" + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
     number = float(label)
-    # Beyond 2^53 a float no longer tells whole numbers apart.
+    # Beyond 2^53 a float no longer distinguishes integers.
     return b"n" + repr(number if number != label or not number.is_integer() else int(label)).encode()
 
 
@@ -58,7 +58,7 @@ def fingerprints(labels: Sequence[Any]) -> KeyArray:
     known = {}
     keys = np.empty(len(labels), np.uint64)
     for place, label in enumerate(labels):
-        # True, 1 and 1.0 are one dictionary key, and one fingerprint.
+        # True, 1 and 1.0 are the same dictionary key, and the same fingerprint.
         if label not in known:
             known[label] = fingerprint(label)
         keys[place] = known[label]

@@ -1,6 +1,6 @@
 """Counting the features of one item after the other, in one table that is emptied in between.
 
-The places that an item has used are listed, so that emptying the table takes time for the different
+The slots that an item has used are listed, so that emptying the table takes time only for the distinct
 features of the item, however large the table is.
 """
 
@@ -10,7 +10,7 @@ from mercer._jit.compile import jit
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels._types import KeyArray, Span
 
-# Places of a table, at least; a power of two.
+# Smallest number of slots of a table; a power of two.
 SMALLEST = 64
 
 
@@ -59,7 +59,7 @@ def move_tally(
 
 
 def spans_of(offsets: IndexArray, size: int) -> list[Span]:
-    """Consecutive items (first, last) that have about so many parts together; item i has offsets[i] to
+    """Ranges (first, last) of consecutive items with about this many parts together; item i has offsets[i] to
     offsets[i + 1]."""
     spans, first = [], 0
     while first < len(offsets) - 1:

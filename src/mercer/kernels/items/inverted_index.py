@@ -1,9 +1,9 @@
-"""Inner products of sparse rows by inverted lists: which items have a feature.
+"""Inner products of sparse rows by inverted lists of the items that have a feature.
 
 Most features of texts and graphs occur in few items, a few in nearly all. A frequent one is
-written out, and a row that has it adds a whole line of products with vector instructions; for a rare one
+stored densely, and a row that has it adds a whole line of products with vector instructions; for a rare one,
 only the items on its list are visited. So neither the memory nor the time of a tile grows
-with features that nobody shares.
+with features that are not shared.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from mercer._types import Array, IndexArray
 if TYPE_CHECKING:
     from mercer.kernels.items.rows import SparseRows
 
-# A feature that this share of the items have is cheaper written out.
+# A feature that this fraction of the items have is cheaper to store densely.
 FREQUENT = 1 / 16
 
 
@@ -88,7 +88,7 @@ def _products(
             else:
                 for place in range(begins[feature], begins[feature + 1]):
                     target[items[place]] += weight * values[place]
-        # What is left over of four meets a line of zeros.
+        # The remainder of four uses a line of zeros.
         while count % 4:
             chosen[count], weights[count] = lines.shape[0] - 1, 0
             count += 1
@@ -101,7 +101,7 @@ def _products(
 
 
 class Inverted:
-    """Sparse rows, ready to be multiplied from the left.
+    """Sparse rows, prepared for multiplication from the left.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From what the user has (arrays, lists, sparse matrices) to `Rows` of one dtype."""
+"""Conversion of the user's data (arrays, lists, sparse matrices) to `Rows` of one dtype."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def prepare_rows(X: GivenRows, dtype: DTypeLike, *, origin: Array | None = None,
     X : array-like or sparse matrix of shape (n, d)
     dtype : float32 or float64
     origin : array of shape (d,), optional
-        Subtracted from every row, in double precision. Sparse rows are spread out then.
+        Subtracted from every row, in double precision. Sparse rows are then made dense.
     check : bool
         False skips the search for NaN and infinity.
     """
@@ -36,7 +36,7 @@ def prepare_rows(X: GivenRows, dtype: DTypeLike, *, origin: Array | None = None,
 
 
 def common_dtype(*data: GivenRows) -> np.dtype[Any]:
-    """float32 when every array is, else float64."""
+    """float32 if every array is, otherwise float64."""
     single = all(getattr(X, "dtype", None) == np.float32 for X in data if X is not None)
     return np.dtype(np.float32 if single else np.float64)
 
@@ -76,7 +76,7 @@ def _dense(X: GivenRows, dtype: np.dtype[Any], origin: Array | None, check: bool
 
 
 def _converted(values: Array, dtype: np.dtype[Any], origin: Array | None, check: bool) -> Array:
-    # What overflows is caught below, with a message that says more than a warning.
+    # Overflow is caught below, with a message that says more than a warning.
     with np.errstate(invalid="ignore", over="ignore"):
         converted = np.ascontiguousarray(values, dtype) if origin is None else moved(values, origin, dtype)
     if check and values.dtype != dtype:
@@ -92,7 +92,7 @@ def _canonical_csr(X: Sparse, dtype: np.dtype[Any], check: bool) -> Sparse:
     if check:
         require_sound_csr(values)
     if not values.has_canonical_format:
-        # The user's own matrix is left as it was.
+        # The user's own matrix is not changed.
         values = values.copy()
         values.sum_duplicates()
     with np.errstate(over="ignore"):
@@ -104,7 +104,7 @@ def _canonical_csr(X: Sparse, dtype: np.dtype[Any], check: bool) -> Sparse:
 
 
 def require_sound_csr(values: Sparse) -> None:
-    """Refuse CSR arrays whose indices point outside: they would crash compiled code."""
+    """Refuse CSR arrays with indices out of range, which would crash compiled code."""
     if not sparse.issparse(values) or values.format != "csr":
         return
     try:

@@ -1,7 +1,7 @@
-"""What a kernel has made of the user's data, once, so that evaluation sees only arrays.
+"""The user's data as prepared by a kernel, once, so that evaluation sees only arrays.
 
 `Rows` is the dot-product form: dense or sparse rows with their squared norms. Dense and
-sparse answer the same three questions (a slice, a subset, the inner products with another
+sparse rows support the same three operations (a slice, a subset, the inner products with another
 `Rows`), so nothing above this file knows which it has.
 """
 
@@ -20,7 +20,7 @@ from mercer.kernels._types import Sparse, T
 from mercer.kernels.evaluation.exact_distances import negative_half_squares
 from mercer.kernels.items.column_statistics import squared_lengths
 
-# A sparse right-hand tile is spread out to (features, SPREAD) so that one sparse row
+# A sparse right-hand tile is expanded to (features, SPREAD) so that one sparse row
 # updates SPREAD products at a time with vector instructions.
 SPREAD = 256
 
@@ -135,8 +135,8 @@ class SparseRows:
 
     def _spread_tile(self, start: int) -> tuple[IndexArray, Array]:
         part = self.slice(start, min(start + SPREAD, self.shape[0]))
-        # Features absent from this tile meet the last row, which stays zero; so does the one
-        # place more, for features of the other side that these rows do not have at all.
+        # Features absent from this tile map to the last row, which stays zero; so does the extra
+        # position for features of the other side that these rows do not have at all.
         position = np.full(self.shape[1] + 1, -1, np.int32)
         present = _place_features(part.indptr, part.indices, position)
         spread = np.zeros((present + 1, part.shape[0]), self.dtype)
@@ -167,9 +167,9 @@ class Rows:
     values : ndarray of shape (n, d) in C order, scipy CSR with sorted indices, or SparseRows
         The rows, float32 or float64, already checked to be finite.
     norms : ndarray of shape (n,), optional
-        Squared norms, when they are known already.
+        Squared norms, if they are already known.
     by_differences : bool
-        Whether the rows are so far from the origin that their distances are lost in inner products.
+        Whether the rows are so far from the origin that inner products lose their distances.
     """
 
     if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class Rows:
 
     @property
     def product_cost(self) -> float:
-        """Multiplications in single precision that an inner product takes, roughly."""
+        """Approximate number of single-precision multiplications in an inner product."""
         return len(self.values.data) / max(1, len(self)) if self.is_sparse else self.n_features
 
     def __len__(self) -> int:
@@ -225,9 +225,9 @@ class Rows:
         return self.values.to_scipy().toarray() if self.is_sparse else self.values
 
     def products(self, right: "Rows", of_distances: bool = False) -> tuple[Array, Array, Array]:
-        """What a kernel in dot-product form is a function of: (<x, y>, |x|^2, |y|^2) of these rows and of `right`.
+        """The arguments of a kernel in dot-product form: (<x, y>, |x|^2, |y|^2) of these rows and of `right`.
 
-        One that is a function of distances gets them by differences where the rows are far away.
+        A kernel of distances gets them by differences if the rows are far away.
         """
         if of_distances and (self.by_differences or right.by_differences):
             nothing = np.zeros(max(len(self), len(right)), self.dtype)
@@ -236,7 +236,7 @@ class Rows:
 
     def dots(self, right: "Rows") -> Array:
         """Inner products of these rows with those of `right`: a C-ordered tile, in a buffer
-        that the next call in this thread uses again."""
+        that the next call in this thread reuses."""
         if self.is_sparse and right.is_sparse:
             return self.values.dots(right.values)
         if self.is_sparse or right.is_sparse:
@@ -245,14 +245,14 @@ class Rows:
 
     @property
     def transposed(self) -> Array:
-        """The transpose, for many features in C order: BLAS is a third faster on it than on
-        a view. The rows from which these were sliced remember it."""
+        """The transpose in C order, for many features: BLAS is a third faster on it than on
+        a view. The rows from which these were sliced keep it."""
         if self.n_features <= 64:
             return self.values.T
         return self._remembered("transposed", lambda: np.ascontiguousarray(self.values.T))
 
     def _remembered(self, form: str, make: Callable[[], T]) -> T:
-        """A form of these rows in which they are the right-hand side of products, kept by those they are part of."""
+        """These rows in the form of a right-hand side of products, kept by those they are part of."""
         if self._whole is None:
             return make()
         known, key = self._whole._panels, (form, self._span)

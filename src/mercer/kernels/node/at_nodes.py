@@ -1,4 +1,4 @@
-"""A kernel of what is at the nodes of a graph: their texts, or their numbers."""
+"""A kernel of the data at the nodes of a graph: their texts, or their numbers."""
 
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
@@ -20,17 +20,17 @@ from mercer.kernels.node.spectral import given_graph
 
 @dataclass(frozen=True, eq=False)
 class AtNodes(Wrapped):
-    """k(u, v) = kernel(values[u], values[v]): compares what is at two nodes of a graph.
+    """k(u, v) = kernel(values[u], values[v]): compares the data at two nodes of a graph.
 
-    The items are nodes by name, as for the kernels of links, so that the two can be added:
+    The items are nodes by name, as for the kernels of links, so the two can be added:
     ``Diffusion(graph) + AtNodes(graph, texts, Spectrum(3))``.
 
     Parameters
     ----------
     graph : Graph
-        Or what can be made one; see `mercer.Graph.of`.
+        Or an object that can be converted; see `mercer.Graph.of`.
     values : array, sparse matrix, sequence or mapping
-        What is at each node: a row of numbers, a text, whatever `kernel` takes; in the order of the
+        The data at each node: a row of numbers, a text, anything that `kernel` takes; in the order of the
         graph's nodes, or by name.
     kernel : Kernel
 
@@ -67,7 +67,7 @@ class AtNodes(Wrapped):
             raise ParameterError(f"values must be as many as the graph has nodes, {self.graph.n_nodes}, got {count}")
 
     def _at(self, X: Rows) -> Any:
-        """What is at the nodes X."""
+        """The data at the nodes X."""
         names = items_of(X, "node")
         places = self.graph.places(names)
         if isinstance(self.values, Mapping):
@@ -87,7 +87,7 @@ class AtNodes(Wrapped):
         return self.kernel.prepare(self._at(X), dtype, check=check)
 
     def bind(self, X: Rows, weights: FloatArray | None = None) -> Self:
-        """The kernel with what its own `kernel` needs to know of the values at the nodes X."""
+        """The kernel, with its own `kernel` bound to the values at the nodes X."""
         return self if self.is_bound else self.replace(kernel=self.kernel.bind(self._at(X), weights))
 
     def _finish(self, block: Array) -> Array:
@@ -100,5 +100,5 @@ class AtNodes(Wrapped):
         return self.kernel.entry_error(norm_bound, dtype)
 
     def feature_map(self, X: Rows) -> Features:
-        """The features of what is at the nodes."""
+        """The features of the data at the nodes."""
         return self.kernel.feature_map(self._at(X))

@@ -1,4 +1,4 @@
-"""Co-citation and bibliographic coupling: nodes that the same nodes lead to, or that lead to the same."""
+"""Co-citation and bibliographic coupling: nodes with common predecessors, or common successors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ class CoCitation(CountKernel):
     Parameters
     ----------
     graph : Graph
-        Or what can be made one; see `mercer.Graph.of`. In an undirected one both kinds are the same.
+        Or an object that can be converted; see `mercer.Graph.of`. If it is undirected, both kinds are the same.
     links : "in", "out" or "both"
-        "in": the links that lead to a node are its features, co-citation. "out": those that it
-        leads to, bibliographic coupling. "both": the sum of the two kernels.
+        "in": the links that lead to a node are its features (co-citation). "out": those that leave
+        it (bibliographic coupling). "both": the sum of the two kernels.
     self_links : bool
-        Whether every node also links to itself, so that a link from u to v makes these two alike.
+        Whether every node also links to itself, so that a link from u to v makes the two alike.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class CoCitation(CountKernel):
         return Counts(SparseRows(chosen.indptr, chosen.indices, chosen.data.astype(dtype), len(vocabulary)), vocabulary)
 
     def _features(self) -> tuple[SparseRows, Vocabulary]:
-        """The features of every node: a column for each node that may link to it or be linked to."""
+        """The features of every node: a column for each node that may link to it or be linked from it."""
         out = self.graph.adjacency()
         if self.self_links:
             out = out + sparse.eye_array(self.graph.n_nodes)
@@ -87,7 +87,7 @@ class CoCitation(CountKernel):
         return super().feature_map(X)
 
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
-        """What the columns of ``feature_map(X)`` are, in words."""
+        """Readable names for the columns of ``feature_map(X)``."""
         self.graph.places(items_of(X, self.item_name))
         into, out = ([f"link {way} {name}" for name in self.graph.nodes] for way in ("from", "to"))
         return {"in": into, "out": out, "both": into + out}[self.links]

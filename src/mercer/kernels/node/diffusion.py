@@ -1,4 +1,4 @@
-"""The diffusion kernel: how much heat gets from one node to another."""
+"""The diffusion kernel: how much heat flows from one node to another."""
 
 from dataclasses import dataclass
 
@@ -16,22 +16,22 @@ from mercer.kernels.node.spectral import MOST_TERMS, NEGLIGIBLE, SpectralNodeKer
 class Diffusion(SpectralNodeKernel):
     """k(u, v) = exp(-beta L)[u, v], with L the Laplacian of a graph (Kondor & Lafferty 2002).
 
-    The items are nodes of the graph, by name. Heat of 1 that is set free at u flows along the edges;
-    after the time `beta` k(u, v) of it is at v.
+    The items are nodes of the graph, by name. A unit of heat released at u flows along the edges;
+    after time `beta`, k(u, v) of it is at v.
 
     Parameters
     ----------
     graph : Graph
-        Or what can be made one; see `mercer.Graph.of`. A link in one direction counts half.
+        Or an object that can be converted; see `mercer.Graph.of`. A link in only one direction counts half.
     beta : float
         How long the heat flows; 0 or more.
     laplacian : "combinatorial" or "normalized"
         L = D - A, or L = I - D^-1/2 A D^-1/2, which does not favour nodes with few edges. A self loop
-        changes the second only.
+        changes only the second.
 
     Notes
     -----
-    Rows are computed when they are asked for, some at a time, by about sqrt(beta times the largest
+    Rows are computed on demand, a few at a time, by about sqrt(beta times the largest
     eigenvalue) products with the sparse L.
 
     Examples

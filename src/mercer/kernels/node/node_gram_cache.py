@@ -1,4 +1,4 @@
-"""Rows of a kernel matrix over the nodes of one graph, computed when asked for and kept for a while."""
+"""Rows of a kernel matrix over the nodes of one graph, computed on demand and kept for a while."""
 
 import os
 import threading
@@ -14,9 +14,9 @@ from mercer.kernels._types import T
 if TYPE_CHECKING:
     from mercer.kernels.graph.graph import Graph
 
-# What may be kept of one matrix: so much, but no more than this share of the memory that is free.
+# How much of one matrix may be kept: this much, but no more than this fraction of the free memory.
 MOST_BYTES, MOST_SHARE = 2**30, 0.25
-# Matrices of one graph that are kept at a time: a grid search goes through many.
+# Matrices of one graph kept at a time: a grid search uses many.
 MOST_MATRICES = 2
 
 _lock = threading.RLock()
@@ -32,7 +32,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def matrix_of(graph: "Graph", name: Hashable, make: Callable[[], T]) -> T:
-    """The `NodeMatrix` called `name` of a graph, made at first use and shared from then on."""
+    """The `NodeMatrix` called `name` of a graph, created at first use and then shared."""
     with _lock:
         known = graph.__dict__.setdefault("_matrices", {})
         if name not in known:
@@ -43,7 +43,7 @@ def matrix_of(graph: "Graph", name: Hashable, make: Callable[[], T]) -> T:
 
 
 class NodeMatrix:
-    """A symmetric matrix of which rows can be computed, some at a time.
+    """A symmetric matrix whose rows can be computed a few at a time.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class NodeMatrix:
         ``compute(nodes)`` gives the rows of these nodes, shape (len(nodes), n).
     n : int
     width : int
-        How many rows are worth computing together, and take at most a tenth of a second.
+        How many rows to compute together, in at most a tenth of a second.
     """
 
     def __init__(self, compute: Callable[[IndexArray], FloatArray], n: int, width: int) -> None:
@@ -64,8 +64,8 @@ class NodeMatrix:
         self._rows, self._used = np.empty((0, self.n)), 0
 
     def block(self, left: IndexArray, right: IndexArray) -> FloatArray:
-        """K[left, right]. Which of the two gives the rows depends on nothing but their lengths, so that
-        the answer has the same bits whatever was asked before."""
+        """K[left, right]. Which of the two gives the rows depends only on their lengths, so
+        the answer has the same bits whatever was computed before."""
         if len(left) < len(right):
             return self._entries(left, left[:, None], right)
         return self._entries(right, right[:, None], left).T
@@ -76,7 +76,7 @@ class NodeMatrix:
         return np.concatenate([np.empty(0), *[self._entries(part, part, part) for part in parts]])
 
     def _entries(self, nodes: IndexArray, rows: IndexArray, columns: IndexArray) -> FloatArray:
-        """K[rows, columns], of which the rows are among `nodes`."""
+        """K[rows, columns], where the rows are among `nodes`."""
         with _lock:
             missing = np.unique(nodes[self._place[nodes] < 0])
         parts = [missing[begin : begin + self.width] for begin in range(0, len(missing), self.width)]
@@ -87,11 +87,11 @@ class NodeMatrix:
                 self._keep(part, values)
             if (self._place[nodes] >= 0).all():
                 return self._rows[self._place[rows], columns]
-        # Some have been forgotten meanwhile.
+        # Some may have been dropped in the meantime.
         return self._computed_anew(nodes)[np.searchsorted(np.unique(nodes), rows), columns]
 
     def _computed_anew(self, nodes: IndexArray) -> FloatArray:
-        """The rows of the different nodes among these, in order."""
+        """The rows of the distinct nodes among these, in order."""
         nodes = np.unique(nodes)
         parts = [nodes[begin : begin + self.width] for begin in range(0, len(nodes), self.width)]
         return np.concatenate([self.compute(part) for part in parts])

@@ -21,15 +21,15 @@ class RegularizedLaplacian(SpectralNodeKernel):
     Parameters
     ----------
     graph : Graph
-        Or what can be made one; see `mercer.Graph.of`. A link in one direction counts half.
+        Or an object that can be converted; see `mercer.Graph.of`. A link in only one direction counts half.
     sigma : float
-        How far likeness reaches; 0 or more.
+        How far similarity reaches; 0 or more.
     laplacian : "combinatorial" or "normalized"
-        L = D - A, or L = I - D^-1/2 A D^-1/2. A self loop changes the second only.
+        L = D - A, or L = I - D^-1/2 A D^-1/2. A self loop changes only the second.
 
     Notes
     -----
-    Rows are computed when they are asked for, some at a time, by about sigma times the root of the
+    Rows are computed on demand, a few at a time, by about sigma times the square root of the
     largest eigenvalue products with the sparse L.
 
     Examples

@@ -1,8 +1,8 @@
 """Kernels that are functions of the Laplacian of a graph: K = r(L), row by row.
 
 A function of a symmetric matrix whose eigenvalues lie in [0, b] is a series of Chebyshev
-polynomials of it; applied to some unit vectors at a time it takes nothing but products of
-the sparse L with them, and errs by what is left out of the series.
+polynomials of it; applied to a few unit vectors at a time, it takes only products of
+the sparse L with them, and its error is what the series leaves out.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,10 +22,10 @@ from mercer.kernels.graph.graph import Graph
 from mercer.kernels.node.node_gram_cache import NodeMatrix, matrix_of
 
 LAPLACIANS = ("combinatorial", "normalized")
-# Terms below this share of the first are rounding.
+# Terms below this fraction of the first are rounding errors.
 NEGLIGIBLE = 1e-17
 MOST_TERMS = 100_000
-# Multiplications for the rows that are computed together: a twentieth of a second.
+# Multiplications for rows computed together: a twentieth of a second.
 PANEL_STEPS = 5e7
 
 
@@ -39,13 +39,13 @@ class Laplacian(NamedTuple):
 
 
 def symmetric_adjacency(graph: Graph) -> Sparse:
-    """(A + A') / 2: of an undirected graph A itself; a link in one direction counts half."""
+    """(A + A') / 2: for an undirected graph A itself; a link in only one direction counts half."""
     adjacency = graph.adjacency()
     return ((adjacency + adjacency.T) * 0.5).tocsr() if graph.directed else adjacency
 
 
 def laplacian_of(graph: Graph, kind: str) -> Laplacian:
-    """D - A, or I - D^-1/2 A D^-1/2 with zeros for nodes that have no edges."""
+    """D - A, or I - D^-1/2 A D^-1/2 with zeros for nodes without edges."""
     adjacency = symmetric_adjacency(graph)
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()
     if kind == "normalized":
@@ -150,7 +150,7 @@ class SpectralNodeKernel(StructuredKernel):
 
 
 def given_graph(graph: Any) -> Graph:
-    """The graph that a kernel on nodes is given."""
+    """The graph given to a kernel on nodes."""
     try:
         return Graph.of(graph)
     except DataError as error:

@@ -1,1 +1,1 @@
-"""Kernels as text: scikit-learn's names, expressions in and out."""
+"""Kernels as text: scikit-learn's names, and expressions to parse and to print."""

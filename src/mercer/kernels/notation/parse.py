@@ -1,7 +1,7 @@
 r"""A kernel written as text: ``rbf(gamma=0.1) + 2*spectrum(k=3)@text``.
 
 For every estimator's `kernel`, for commands, pages and files. The text is parsed by the grammar
-below and by nothing else; it is never evaluated as a program.
+below and nothing else; it is never run as a program.
 
 ::
 
@@ -16,8 +16,8 @@ below and by nothing else; it is never evaluated as a program.
     columns  =  name | string | whole number | list of these
 
 A name is that of a class in `mercer.kernels`, in any case and with or without underscores
-(``rational_quadratic``, ``RBF``), or one of scikit-learn's (``poly``, ``chi2``). So what `repr` says
-of a kernel is read as well as what is quicker to type.
+(``rational_quadratic``, ``RBF``), or one of scikit-learn's (``poly``, ``chi2``). So both the `repr`
+of a kernel and shorter forms can be read.
 """
 
 import dataclasses
@@ -37,18 +37,18 @@ from mercer.kernels.notation.tokens import Token, number_of, refusal, tokenise, 
 LONGEST = 10_000
 DEEPEST = 50
 
-# Kernels that are made by a sign, and are called by name only where the sign would make another.
+# Kernels made by an operator, called by name only if the operator would make a different kernel.
 _BY_SIGN = ("Sum", "Product", "Scaled", "Power")
-# What needs an object that text cannot hold: a function, a graph.
+# Kernels that need an object that text cannot contain: a function, a graph.
 _WITHOUT_NAME = {*_BY_SIGN, "Custom", "AtNodes", "CoCitation", "Diffusion", "RegularizedLaplacian"}
 _ALSO_CALLED = {"poly": "Polynomial", "chi2": "ChiSquared", "wl": "WeisfeilerLehman"}
-# The k of k-mers and n-grams, by which these kernels are known.
+# The usual name of the length of k-mers and n-grams.
 _PARAMETER_ALSO_CALLED = {"k": "length"}
 _WORDS = {"true": True, "false": False, "none": None, "inf": math.inf}
 
 
 def parse(text: str, gamma: float | str = "scale", degree: float = 3, coef0: float = 0.0) -> Kernel:
-    """The kernel that an expression stands for.
+    """Parse an expression into a kernel.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def parse(text: str, gamma: float | str = "scale", degree: float = 3, coef0: flo
         ``"spectrum(k=3).normalized() @ text"``, ``"rbf@[width, height] + delta@town"``; or the
         `repr` of a kernel, unless it holds a function, a graph, a database or training rows.
     gamma, degree, coef0
-        What the kernels that have these take where the text does not say: an estimator gives its
+        Used by kernels that have these parameters if the text does not set them; an estimator passes its
         own.
 
     Returns
@@ -67,7 +67,7 @@ def parse(text: str, gamma: float | str = "scale", degree: float = 3, coef0: flo
     Raises
     ------
     ParameterError
-        With the place in the text, what was expected, and the nearest name if one is unknown.
+        With the position in the text, what was expected, and the nearest known name.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _plain(name: str) -> str:
 
 
 class _Parser:
-    """Recursive descent, one method a rule of the grammar."""
+    """Recursive descent, one method per rule of the grammar."""
 
     def __init__(self, text: str, unsaid: dict[str, Any]) -> None:
         self._text = text
@@ -185,7 +185,7 @@ class _Parser:
         return self._combined(token, lambda left, right: left**right, base, exponent)
 
     def _combined(self, token: Token, combine: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-        """An operation's result; what a kernel refuses is said with its place."""
+        """The result of an operation; errors that a kernel raises get their position in the text."""
         try:
             return combine(left, right)
         except ParameterError as refused:
@@ -289,7 +289,7 @@ class _Parser:
             if name is None or name not in fields or name in arguments:
                 raise self._error(start, _why_not(name, start.text, kernel.text, fields))
             value = self._value(is_kernel=_annotated(cls, name, "Kernel"))
-            # Brackets are easier to type than a tuple, which may be all that a parameter takes.
+            # Square brackets are easier to type than a tuple, which may be all that a parameter takes.
             arguments[name] = tuple(value) if isinstance(value, list) and _annotated(cls, name, "tuple") else value
         return arguments
 
@@ -322,7 +322,7 @@ class _Parser:
         return self._sum()
 
     def _is_at_tuple(self) -> bool:
-        """Whether the bracket that opens here holds a comma of its own, or nothing."""
+        """Whether the bracket that opens here contains a comma of its own, or nothing."""
         if not self._peek("("):
             return False
         depth = 0
@@ -371,6 +371,6 @@ def _required(cls: type[Any]) -> list[str]:
 
 
 def _annotated(cls: type[Any], name: str, kind: str) -> bool:
-    """Whether a parameter takes a kernel, so that a bare word in its place is one; or a tuple."""
+    """Whether a parameter takes a kernel, so that a bare word there is one; or a tuple."""
     annotation = next(field.type for field in dataclasses.fields(cls) if field.name == name)
     return kind in str(annotation)

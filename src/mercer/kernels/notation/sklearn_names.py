@@ -1,4 +1,4 @@
-"""Which kernel is meant: scikit-learn's names, an expression, a Kernel, or a function."""
+"""Resolving a kernel argument: scikit-learn's names, an expression, a Kernel, or a function."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -33,7 +33,7 @@ def resolve(
     X: Rows | None = None,
     weights: FloatArray | None = None,
 ) -> Kernel:
-    """The kernel that `kernel` stands for, bound to the rows X when they are given.
+    """Resolve `kernel` to a Kernel, bound to the rows X if they are given.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def resolve(
         One of scikit-learn's names, an expression as `parse` reads it, a kernel, or
         ``function(X, Y)`` returning a matrix.
     gamma, degree, coef0
-        Parameters of kernels that have them and are named without them; a `Kernel` has its own.
+        Parameters of kernels named without them; a `Kernel` has its own.
     X : array-like, optional
-        Training rows, which fix "scale" and "auto".
+        Training rows, which determine "scale" and "auto".
     weights : ndarray, optional
         How often each row counts.
 
@@ -92,10 +92,10 @@ def _expressed(text: str, parameters: Mapping[str, Any]) -> Kernel:
 
 
 def from_text(kernel: Any) -> Any:
-    """The kernel that an expression stands for; anything else, and every plain name, as it is.
+    """The kernel of an expression; anything else, and every plain name, is returned unchanged.
 
-    Where only the kind of a kernel matters, not the gamma that an estimator adds to it. Text that is no
-    expression stays text: `resolve` says what is wrong with it.
+    For use where only the kind of a kernel matters, not the gamma that an estimator adds. Text that is not an
+    expression remains text: `resolve` raises the error.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""The words and signs of a kernel expression, each with its place in the text."""
+"""The tokens of a kernel expression, each with its position in the text."""
 
 import re
 from typing import NamedTuple
 
 from mercer._errors import ParameterError
 
-# Digits of a whole number: more than any that a double holds exactly, and fewer than Python refuses to convert.
+# Digits of an integer: more than a double can hold exactly, and fewer than Python refuses to convert.
 MOST_DIGITS = 18
-# Characters of an expression that an error repeats.
+# Characters of an expression that an error quotes.
 SHOWN = 200
 
 _TOKEN = re.compile(
@@ -26,19 +26,19 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 class Token(NamedTuple):
-    """One word, number, string or sign, or the end."""
+    """One word, number, string or operator, or the end."""
 
     kind: str
     text: str
     place: int
 
     def is_sign(self, *signs: str) -> bool:
-        """Whether this is one of some signs."""
+        """Whether this is one of some operators."""
         return self.kind == "sign" and self.text in signs
 
 
 def tokenise(text: str) -> list[Token]:
-    """All tokens of a text; the last is its end."""
+    """All tokens of a text; the last marks its end."""
     tokens = []
     for match in _TOKEN.finditer(text):
         kind = str(match.lastgroup)
@@ -52,13 +52,13 @@ def tokenise(text: str) -> list[Token]:
 
 
 def refusal(text: str, token: Token, reason: str) -> ParameterError:
-    """What to raise about a token: the text, the place and why."""
+    """The error to raise about a token: the text, the position and the reason."""
     shown = text if len(text) <= SHOWN else text[:SHOWN] + "..."
     return ParameterError(f"kernel expression {shown!r}, character {token.place + 1}: {reason}")
 
 
 def unquoted(token: Token) -> str:
-    """What a string holds; escapes as in Python."""
+    """The contents of a string; escapes as in Python."""
     return _ESCAPE.sub(lambda match: _unescaped(match[1]), token.text[1:-1])
 
 
@@ -70,7 +70,7 @@ def _unescaped(escape: str) -> str:
 
 
 def number_of(text: str, token: Token) -> float:
-    """A token's number: whole ones stay whole."""
+    """A token's number: integers stay integers."""
     if not token.text.isdigit():
         return float(token.text)
     if len(token.text) > MOST_DIGITS:

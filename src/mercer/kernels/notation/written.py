@@ -1,6 +1,6 @@
-"""A kernel as the text that makes it again: Python, which `mercer.kernels.parse` reads as well.
+"""A kernel as text that recreates it: Python, which `mercer.kernels.parse` also reads.
 
-This is the `repr` of every kernel. The algebra is written with its signs wherever they bring back the same kernel, and
+This is the `repr` of every kernel. The algebra is written with operators wherever they give back the same kernel, and
 as a call where they would not: a multiple of a multiple, a sum within a sum.
 """
 
@@ -9,20 +9,20 @@ from typing import Any
 
 from mercer.kernels.base.parameters import GammaFromData, Parameters, is_number
 
-# How tightly the outermost sign of an expression binds.
+# How tightly the outermost operator of an expression binds.
 _SUM, _PRODUCT, _POWER, _POSTFIX = range(4)
 
 
 def written(kernel: Any) -> str:
     """The text of a kernel, such as ``RBF(gamma=0.1) + 2 * Linear()``.
 
-    Functions are written by their names, and graphs and training rows in a few words: such text is for reading only.
+    Functions are written by name, and graphs and training rows are summarised: such text is only for reading.
     """
     return _expression(kernel)[0]
 
 
 def _expression(kernel: Any) -> tuple[str, int]:
-    """(text, how tightly its outermost sign binds)."""
+    """(text, how tightly its outermost operator binds)."""
     kind = type(kernel).__name__
     if kind == "Sum" and _is_made_by_sign(kernel):
         first, *others = kernel.kernels
@@ -41,7 +41,7 @@ def _expression(kernel: Any) -> tuple[str, int]:
 
 
 def _is_made_by_sign(kernel: Any) -> bool:
-    """Whether + or * between the parts makes this kernel, and no flatter one."""
+    """Whether + or * between the parts makes this kernel, and not a flatter one."""
     return len(kernel.kernels) > 1 and not any(type(each) is type(kernel) for each in kernel.kernels)
 
 
@@ -51,7 +51,7 @@ def _part(kernel: Any, at_least: int) -> str:
 
 
 def _added(kernel: Any) -> str:
-    """A later term of a sum: a number is a constant kernel, but for 0, which would vanish."""
+    """A later term of a sum: a number is a constant kernel, except 0, which would vanish."""
     if type(kernel).__name__ == "Constant" and kernel.value != 0:
         return _literal(kernel.value)
     return _part(kernel, _PRODUCT)
@@ -87,10 +87,10 @@ def _literal(value: Any) -> str:
     if isinstance(value, Parameters):
         return written(value)
     if is_number(value):
-        # NumPy's numbers tell their type, which text need not.
+        # The repr of NumPy's numbers includes their type, which text need not.
         return repr(value.item() if hasattr(value, "item") else value)
     if isinstance(value, tuple) and value and all(map(dataclasses.is_dataclass, value)) and not _are_kernels(value):
-        # What `bind` has found in training data.
+        # Values that `bind` has computed from training data.
         return f"<{len(value)} {type(value[0]).__name__}>"
     if isinstance(value, list):
         return f"[{', '.join(map(_literal, value))}]"

@@ -1,7 +1,7 @@
 r"""Rows of a database with their linked rows, as arrays; and the kernel between them, bottom-up.
 
-A `Branch` holds the rows of one table that are reached along one way, each content once: rows
-that have equal columns and equal links are one. With A the sparse matrix that says which of the
+A `Branch` holds the distinct rows of one table that are reached along one path: rows
+with equal columns and equal links are merged. With A the sparse matrix that says which of the
 child's rows each row is linked to (divided by their number for "mean"), the kernel of the sets
 is
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 # Up to this many entries, the whole matrix between the rows of two branches is kept.
 WHOLE = 8_000_000
-# Otherwise it is computed in blocks with so many rows.
+# Otherwise it is computed in blocks of this many rows.
 CHUNK = 1024
 
 
 class Branch:
-    """The distinct rows reached along one way.
+    """The distinct rows reached along one path.
 
     Parameters
     ----------
     frame : Frame
         Their columns.
     part : prepared items
-        As the kernel of the columns prepares them.
+        In the form that the kernel of the columns prepares.
     sets : list of LinkedSets
         One for each link onwards.
     """
@@ -169,7 +169,7 @@ def pairs_an_entry(node: "Node", branch: Branch) -> float:
     total = 1.0
     for link, sets in zip(node.onwards, branch.sets, strict=True):
         mean = sets.counts.mean() if len(sets.counts) else 0.0
-        # Where the child's matrix is kept, an entry only adds up some of its entries.
+        # If the child's matrix is kept, an entry only adds up some of its entries.
         is_kept = len(sets.child) ** 2 <= WHOLE
         total += mean if is_kept else mean**2 * pairs_an_entry(link, sets.child)
     return total

@@ -1,4 +1,4 @@
-"""What a record asks of its database; `Tables` is one, and `mercer.io` has those of SQLite and DuckDB."""
+"""The interface that a record needs from its database; `Tables` has it, and so do those of `mercer.io`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
@@ -11,7 +11,7 @@ Schema: TypeAlias = Mapping[str, TableSchema]
 
 
 class Database(Protocol):
-    """Rows that go by whole numbers of the database's own, and links between them."""
+    """Rows identified by the database's own integers, and links between them."""
 
     @property
     def schema(self) -> Schema:
@@ -24,7 +24,7 @@ class Database(Protocol):
         """(row, linked row) for every link of the given rows."""
 
     def dangling(self, join: Join, rows: IndexArray, /) -> tuple[Any, ...] | None:
-        """A value of the join's foreign key among the rows that names no row; None if all do."""
+        """A value of the join's foreign key among the rows that matches no row; None if all match."""
 
     def read(self, table: str, rows: IndexArray, columns: Sequence[str], /) -> Rows:
-        """Some columns of the rows, in their order, as a table."""
+        """Some columns of the rows, in order, as a table."""

@@ -1,4 +1,4 @@
-"""What a record and the rows linked to it have in common: columns of their own, and links onwards."""
+"""The common part of a record and its linked rows: columns, and further links."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _COMBINATIONS = ("sum", "product")
 
 
 class Node(Parameters):
-    """A table with the kernel of its columns and the links that go on from it."""
+    """A table with the kernel of its columns and its further links."""
 
     if TYPE_CHECKING:
         table: str
@@ -43,7 +43,7 @@ class Node(Parameters):
 
     @property
     def rows_kernel(self) -> Kernel | Any:
-        """The kernel of two rows' own columns; None while it is still to be inferred."""
+        """The kernel of two rows' own columns; None before it is inferred."""
         if self.columns is None or isinstance(self.columns, Kernel):
             return self.columns
         # A row without columns still counts: it is like any other.
@@ -51,12 +51,12 @@ class Node(Parameters):
 
     @property
     def onwards(self) -> "tuple[Link, ...]":
-        """The links, each a `Link`; none while they are still to be found."""
+        """The links, each a `Link`; none before they are found."""
         return tuple(Link(one) if isinstance(one, str) else one for one in self.links or ())
 
     @property
     def labels(self) -> list[str]:
-        """A name for each link, in their order: its table, and its key where that is not enough."""
+        """A name for each link, in order: its table, and its key if that is not enough."""
         tables = [link.table for link in self.onwards]
         names = []
         for link in self.onwards:
@@ -90,7 +90,7 @@ class Node(Parameters):
         return changed
 
     def parts(self) -> list[tuple[str | None, Self]]:
-        """Nodes that add up to this one, as (name, node); one where it is not a sum."""
+        """Nodes that add up to this one, as (name, node); a single one if it is not a sum."""
         if self.combine == "product":
             return [(None, self)]
         unnamed = "constant" if isinstance(self.rows_kernel, Constant) else "columns"
@@ -111,23 +111,23 @@ class Link(Node):
     Parameters
     ----------
     table : str
-        Where the linked rows are.
+        The table of the linked rows.
     on : str or (str, str), optional
-        The column of the foreign key, where there is a choice; or, where none is declared, the
-        column of the table one comes from and that of `table`, which must be equal.
+        The column of the foreign key, if there is a choice; or, if none is declared, a pair: the
+        column of the table the link starts from and that of `table`, which must be equal.
     columns : dict or Kernel, optional
         As in `Record`; inferred by default.
     links : list of Link
-        How to go on from there.
+        Further links from there.
     how : {"mean", "sum", "cosine"}
         The kernel of two sets of rows: the mean or the sum of the kernel over all pairs of a row
-        of one and a row of the other, or the sum brought to k(S, S) = 1. An empty set has k = 0.
+        of one and a row of the other, or the sum scaled to k(S, S) = 1. An empty set has k = 0.
     weight : float
-        How much the link counts, not negative.
+        The weight of the link, nonnegative.
     combine : {"sum", "product"}
         As in `Record`.
     direction : {"to", "from"}, optional
-        Where a key links a table to itself: "to" the row it names, or "from" those that name it.
+        If a key links a table to itself: "to" the row it names, or "from" those that name it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From keys to branches: what a record needs of its database, asked for table by table."""
+"""From keys to branches: reading the rows that a record needs, table by table."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def names_read(kernel: Any) -> set[Any]:
-    """The columns that a kernel of tables looks at."""
+    """The columns that a kernel of tables reads."""
     if isinstance(kernel, On):
         return set(kernel.names)
     parts = kernel.parts if isinstance(kernel, Columns) else kernel.nested_kernels()
@@ -44,12 +44,12 @@ def declared_links(
     exclude: Sequence[str],
     came_by: "tuple[ForeignKey | None, bool] | None" = None,
 ) -> tuple[Link, ...]:
-    """Every declared way out of a table to a depth, never back along the key one came by."""
+    """Every declared link from a table up to a depth, never back along the key it came by."""
     if depth == 0:
         return ()
     links = []
     for join in joins_from(schema, table):
-        # A key from a table to itself can be followed on, but not turned round.
+        # A key from a table to itself can be followed further, but not reversed.
         turns = came_by is not None and join.key == came_by[0] and join.is_forward != came_by[1]
         if turns or join.to_table in exclude:
             continue
@@ -71,7 +71,7 @@ class Reader:
     exclude : list of str
         ``"table.column"`` or ``"table"``: never inferred from.
     dangling : "error" or "ignore"
-        What a foreign key that names no row is.
+        How to treat a foreign key that matches no row.
     """
 
     def __init__(self, database: "Database", exclude: Sequence[str] = (), dangling: str = "error") -> None:
@@ -79,7 +79,7 @@ class Reader:
         self.exclude, self.dangling = exclude, dangling
 
     def reading(self) -> AbstractContextManager[Any]:
-        """Within, a database that others may change meanwhile answers of one state of it."""
+        """A context in which a database that others may change answers from a single state."""
         begin = getattr(self.database, "reading", nullcontext)
         return cast("AbstractContextManager[Any]", begin())
 
@@ -97,7 +97,7 @@ class Reader:
         return self.database.linked(join, rows)
 
     def bound(self, node: "NodeT", rows: IndexArray, keys: Iterable[str] = ()) -> "NodeT":
-        """The node with everything fixed that depends on training rows; `keys` are columns that name rows."""
+        """The node with everything that depends on training rows bound; `keys` are columns that identify rows."""
         keys = {*keys, *(link.on[0] for link in node.onwards if isinstance(link.on, tuple))}
         kernel = node.rows_kernel if node.columns is not None else self._inferred(node, rows, keys)
         kernel = kernel.bind(self.frame(node.table, kernel, rows)) if kernel.takes_tables else kernel
@@ -108,7 +108,7 @@ class Reader:
         return node.replace(columns=kernel, links=tuple(links))
 
     def _inferred(self, node: "Node", rows: IndexArray, keys: Iterable[str]) -> "Kernel":
-        """Kernels for the columns that are no keys and not excluded."""
+        """Kernels for the columns that are neither keys nor excluded."""
         table = table_of(self.schema, node.table)
         joined = {name for join in joins_from(self.schema, node.table) for name in join.columns}
         hidden = {*keys, *joined, *table.primary_key}
@@ -121,13 +121,13 @@ class Reader:
         return Columns.infer(frame, exclude=[name for name in frame.names if name not in names])
 
     def frame(self, table: str, kernel: "Kernel", rows: IndexArray) -> "Frame":
-        """The columns that a kernel reads, of the rows, in their order."""
+        """The columns that a kernel reads, of the rows in order."""
         names = sorted(names_read(kernel), key=str)
         require_columns(table_of(self.schema, table), names)
         return as_frame(self.database.read(table, rows, names))
 
     def branch(self, node: "Node", rows: IndexArray) -> tuple[Branch, IndexArray]:
-        """(the branch of the rows, each content once; where each of the rows is in it)."""
+        """(the branch of the distinct rows; the position of each of the rows in it)."""
         kernel = node.rows_kernel
         frame = self.frame(node.table, kernel, rows)
         onwards = [self._onwards(node, link, rows) for link in node.onwards]
@@ -154,7 +154,7 @@ class Reader:
 def _distinct(
     frame: "Frame", names: Sequence[str], incidences: Sequence[Sparse], count: int
 ) -> tuple[IndexArray, IndexArray]:
-    """(a row of each content, the content of each row): equal columns and equal links are one."""
+    """(one row of each content, the content of each row): equal columns and equal links are merged."""
     values = []
     for name in names:
         column = frame.column(name)
@@ -170,7 +170,7 @@ def _distinct(
         known = {}
         inverse = np.array([known.setdefault(content, len(known)) for content in contents], dtype=np.intp)
     except TypeError:
-        # Trees and graphs may be comparable by their kernel only.
+        # Trees and graphs may be comparable only by their kernel.
         return np.arange(count), np.arange(count)
     first = np.zeros(len(known), np.intp)
     first[inverse[::-1]] = np.arange(count)[::-1]

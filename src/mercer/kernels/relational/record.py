@@ -33,10 +33,10 @@ class Record(Node, Kernel):
     .. math:: k(r, s) = k_{columns}(r, s) + \sum_\ell w_\ell\, S_\ell(r, s), \qquad
         S_\ell(r, s) = \sum_{a \in \ell(r)} \sum_{b \in \ell(s)} k_\ell(a, b)
 
-    with :math:`\ell(r)` the rows that the link leads to from r, and :math:`k_\ell` a kernel of the
+    with :math:`\ell(r)` the rows that the link reaches from r, and :math:`k_\ell` a kernel of the
     same kind for them: a convolution kernel (Haussler 1999), of sets (Gaertner, Flach, Kowalczyk
     & Smola 2002). It is an inner product of :math:`\sum_{a \in \ell(r)} \psi(a)`, hence positive
-    semidefinite where the kernels of the columns are.
+    semidefinite if the kernels of the columns are.
 
     The items are keys of rows of `table`; the rows stay in the database.
 
@@ -44,8 +44,8 @@ class Record(Node, Kernel):
     ----------
     table : str
     key : str or tuple of str, optional
-        The column (or columns, whose items are tuples) that names a row; by default the primary
-        key that is declared.
+        The column (or columns, if items are tuples) that identifies a row; by default the declared
+        primary key.
     columns : dict or Kernel, optional
         A kernel for each column, as in `Columns`, or a kernel of rows such as
         ``On("a", Delta()) * On("b", RBF())``. By default inferred from the training rows; ``{}`` is
@@ -53,17 +53,17 @@ class Record(Node, Kernel):
     links : list of Link or of names of tables, optional
         By default every declared foreign key, in both directions, to `depth`.
     depth : int
-        Of the links that are found; it bounds cycles, and a key is never followed back.
+        Of the links found automatically; it bounds cycles, and a key is never followed back.
     how : {"mean", "sum", "cosine"}
-        The kernel of sets of the links that are found; see `Link`.
+        The kernel of sets for links found automatically; see `Link`.
     combine : {"sum", "product"}
         "product" multiplies columns and links, :math:`k_{columns} (1 + \sum_\ell w_\ell S_\ell)`, so that
-        links count only between rows that are alike themselves.
+        links count only between rows that are themselves alike.
     exclude : list of str
-        ``"table.column"`` or ``"table"``: left out where columns or links are inferred. Name the
+        ``"table.column"`` or ``"table"``: left out when columns or links are inferred. Name the
         label here.
     dangling : {"error", "ignore"}
-        What to do about a foreign key that names no row.
+        What to do about a foreign key that matches no row.
     database : object
         `mercer.io.open_database` (an address), `mercer.io.SQLiteDatabase`, `mercer.io.DuckDBDatabase`, a dict of
         data frames, or `Tables` of them with declared keys.
@@ -183,7 +183,7 @@ class Record(Node, Kernel):
         return epsilon(dtype) * norm_bound
 
     def feature_map(self, X: Rows) -> Features:
-        """The features of the columns, and of each link the sum of those of the linked rows."""
+        """The features of the columns and, for each link, the sum of those of the linked rows."""
         bound = self.bind(X)
         prepared = bound.prepare(X)
         return features(bound, prepared.branch)[0][prepared.index]
@@ -193,7 +193,7 @@ class Record(Node, Kernel):
         return features(bound, bound.prepare(X).branch)[1]
 
     def terms(self) -> list[tuple[str | None, Kernel]]:
-        """One term a column, also of linked rows; a cosine or a product is one term."""
+        """One term per column, including those of linked rows; a cosine or a product is one term."""
         return cast("list[tuple[str | None, Kernel]]", self.parts()) if self.is_bound else super().terms()
 
 

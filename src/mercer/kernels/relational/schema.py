@@ -1,10 +1,10 @@
-"""Tables, keys and the ways from one table to another.
+"""Tables, keys and the links from one table to another.
 
-A *database* here is any object with a ``schema`` (tables by name) and three questions that it
-answers for many rows at once: ``find`` the rows that keys stand for, the rows ``linked`` to
-given rows, and ``read`` some columns of rows. Rows are named by whole numbers of the database's
-own. `Tables` answers for data frames, `mercer.io.databases` for SQLite, DuckDB and servers. One that others may change
-meanwhile has a fourth, ``reading()``: a context within which all answers are of one state.
+A *database* here is any object with a ``schema`` (tables by name) and three methods that work on
+many rows at once: ``find`` the rows of some keys, the rows ``linked`` to
+given rows, and ``read`` some columns of rows. Rows are identified by the database's own
+integers. `Tables` does this for data frames, `mercer.io.databases` for SQLite, DuckDB and servers. A database that
+others may change also has ``reading()``, a context in which all answers are from a single state.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """Columns of one table that name a row of another."""
+    """Columns of one table that identify a row of another."""
 
     table: str
     columns: tuple
@@ -44,7 +44,7 @@ class TableSchema:
 
 @dataclass(frozen=True)
 class Join:
-    """The way from rows of one table to those of another, along a foreign key or given columns."""
+    """The link from rows of one table to those of another, along a foreign key or given columns."""
 
     table: str
     columns: tuple
@@ -54,12 +54,12 @@ class Join:
 
     @property
     def is_forward(self) -> bool:
-        """Whether each row should lead to a row: it has the foreign key itself."""
+        """Whether each row should match a row: it has the foreign key itself."""
         return self.key is not None and (self.key.table, self.key.columns) == (self.table, self.columns)
 
 
 def table_of(schema: "Schema", name: str) -> TableSchema:
-    """The table called `name`, or an error that offers the nearest."""
+    """The table called `name`, or an error that suggests the nearest."""
     if name not in schema:
         raise DataError(
             f"the database has no table {name!r}{nearest(name, schema)}; it has {', '.join(schema) or 'none'}"
@@ -78,13 +78,13 @@ def require_columns(table: TableSchema, names: Iterable[str]) -> None:
 
 
 def nearest(name: object, names: Iterable[object]) -> str:
-    """What somebody may have meant by a name that is not there, as an aside."""
+    """A suggestion for a name that does not exist, in parentheses."""
     close = get_close_matches(str(name), [str(one) for one in names], n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def joins_from(schema: "Schema", table: str) -> list[Join]:
-    """Every way out of a table along declared foreign keys: forward, then backward."""
+    """Every link from a table along declared foreign keys: forward, then backward."""
     forward = [Join(table, key.columns, key.to_table, key.to_columns, key) for key in schema[table].foreign_keys]
     backward = [
         Join(table, key.to_columns, other.name, key.columns, key)
@@ -96,7 +96,7 @@ def joins_from(schema: "Schema", table: str) -> list[Join]:
 
 
 def resolve_join(schema: "Schema", table: str, link: "Link") -> Join:
-    """The join that a link means, from `table`; what is ambiguous or undeclared is an error."""
+    """The join for a link from `table`; an ambiguous or undeclared one is an error."""
     here, there = table_of(schema, table), table_of(schema, link.table)
     if isinstance(link.on, tuple):
         own, other = link.on

@@ -24,7 +24,7 @@ class Tables:
     frames : dict
         A table for each name.
     primary_keys : dict, optional
-        The column, or a tuple of columns, that names a row of a table.
+        The column, or a tuple of columns, that identifies a row of a table.
     foreign_keys : list of str
         Such as ``"atom.molecule -> molecule.id"``.
 
@@ -64,11 +64,11 @@ class Tables:
         }
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        # Nothing here changes; frames may be large.
+        # Nothing here changes, and frames may be large.
         return self
 
     def _keys(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...] | None]:
-        """The value of some columns in each row, as a tuple; None where one is missing."""
+        """The value of some columns in each row, as a tuple; None if one is missing."""
         parts = [self._tables[table].column(name) for name in columns]
         values = [part.items(np.ones(len(part), bool)) for part in parts]
         gone = np.any([part.missing for part in parts], axis=0)
@@ -96,12 +96,12 @@ class Tables:
         return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2).T
 
     def dangling(self, join: "Join", rows: IndexArray) -> tuple[Any, ...] | None:
-        """A value of `join`'s foreign key among the rows that names no row; None if all do."""
+        """A value of `join`'s foreign key among the rows that matches no row; None if all match."""
         places, keys = self._places(join.to_table, join.to_columns), self._keys(join.table, join.columns)
         return next((keys[row] for row in rows if keys[row] is not None and keys[row] not in places), None)
 
     def read(self, table: str, rows: IndexArray, columns: Sequence[str]) -> "Frame":
-        """The rows, in their order."""
+        """The rows, in order."""
         return self._tables[table][np.asarray(rows, dtype=np.intp)]
 
 
@@ -127,7 +127,7 @@ def _only(rows: list[int], key: tuple[Any, ...], table: TableSchema, columns: Se
 
 
 def no_single_row(table: str, columns: Sequence[str], key: Sequence[Any], found: int, count: int) -> DataError:
-    """The error for a key that names no row, or several."""
+    """The error for a key that matches no row, or several."""
     shown = ", ".join(f"{name} = {value!r}" for name, value in zip(columns, key, strict=True))
     if found:
         return DataError(

@@ -1,6 +1,6 @@
 """Trees in brackets: ``(S (NP (DT the) (NN dog)) (VP (V barks)))``.
 
-Read with a stack of its own, so that no depth is too deep. A position in an error is the
+Read with an explicit stack, so no depth is too deep. A position in an error is the
 number of characters before it.
 """
 
@@ -70,7 +70,7 @@ def read_all(text: str) -> list[tuple[list[str], list[int]]]:
 
 
 def read_one(text: str) -> tuple[list[str], list[int]]:
-    """The one tree in `text`; the tree of no nodes where there is none."""
+    """The single tree in `text`; the empty tree if there is none."""
     trees = read_all(text)
     if len(trees) > 1:
         raise DataError(f"expected one tree, got {len(trees)}; mercer.io.read_brackets reads several")
@@ -82,7 +82,7 @@ def _shown(word: str) -> str:
 
 
 def written(labels: Iterable[str], counts: Iterable[int]) -> str:
-    """The tree in brackets; `read_one` gives it back."""
+    """The tree in brackets, which `read_one` reads back."""
     parts, open_nodes = [], []
     for label, count in zip(labels, counts, strict=True):
         name = _SPECIAL.sub(r"\\\1", label)

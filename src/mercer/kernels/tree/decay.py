@@ -1,4 +1,4 @@
-"""The decay of a kernel that sums over fragments: it must not let large ones grow without bound."""
+"""The decay of a kernel that sums over fragments, which keeps large ones from dominating."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the two kernels of tree fragments share: packed trees and tiles of sums over pairs of nodes."""
+"""The common part of the two kernels of tree fragments: packed trees and tiles of sums over pairs of nodes."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from mercer._types import Items
     from mercer.kernels.tree.packed_trees import Nodes
 
-# Seconds that a pair of nodes takes, and a tile may take.
+# Seconds that a pair of nodes takes, and that a tile may take.
 PAIR_SECONDS, TILE_SECONDS = 3e-9, 0.05
 
 
 class PackedTrees:
-    """Nodes with a code for what makes two alike, sorted by it tree by tree."""
+    """Nodes with a code that is equal for matching nodes, sorted by it tree by tree."""
 
     def __init__(self, nodes: "Nodes", keys: KeyArray, counts_for_something: BoolArray) -> None:
         distinct, codes = np.unique(keys[counts_for_something], return_inverse=True)
@@ -49,7 +49,7 @@ class PackedTrees:
 
 
 class FragmentKernel(StructuredKernel):
-    """A kernel that sums over pairs of like nodes; subclasses have `packed` and `decays`."""
+    """A kernel that sums over pairs of matching nodes; subclasses have `packed` and `decays`."""
 
     if TYPE_CHECKING:
 

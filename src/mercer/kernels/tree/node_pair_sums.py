@@ -1,10 +1,10 @@
-"""Sums over pairs of like nodes of two trees, without recursion.
+"""Sums over pairs of matching nodes of two trees, without recursion.
 
 Both kernels of fragments have the form k(x, y) = sum over nodes a of x and b of y of D(a, b),
-where D(a, b) is zero unless a and b are alike (have the same production, or the same label) and
+where D(a, b) is zero unless a and b match (have the same production, or the same label) and
 otherwise follows from D of their children. Moschitti (2006) sorts the nodes of each tree, so
-that only pairs that are alike are visited. Here the nodes of x are visited in postorder; the
-values D(a, .) of the children of a node stand on top of a stack and are replaced by those of
+that only matching pairs are visited. Here the nodes of x are visited in postorder; the
+values D(a, .) of the children of a node are on top of a stack and are replaced by those of
 the node itself, so that memory is that of a path, not of all pairs.
 """
 

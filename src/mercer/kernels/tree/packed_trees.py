@@ -1,7 +1,7 @@
 """Trees as arrays for compiled code: nodes in postorder, so that children come before parents.
 
 In postorder the last child of node v is v - 1, and the child before child c is c - size[c],
-where size counts a node and all below it. Labels, numbers of children and sizes say everything.
+where size counts a node and its descendants. Labels, numbers of children and sizes determine the tree.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ class Nodes:
     labels : ndarray of uint64
         Keys.
     n_children, size : ndarray of int64
-        Of each node; the size counts it and all below it.
+        Of each node; the size counts it and its descendants.
     place : ndarray of int64
         Of each node in the preorder of all trees.
     """
@@ -110,13 +110,13 @@ def _cut_children(counts: IndexArray, offsets: IndexArray, is_cut: BoolArray) ->
 
 
 def require_leaves(leaves: str, allowed: Sequence[str] = LEAVES) -> None:
-    """Refuse an unknown way to treat leaves."""
+    """Refuse an unknown treatment of leaves."""
     if leaves not in allowed:
         raise ParameterError(f"leaves must be one of {', '.join(map(repr, allowed))}, got {leaves!r}")
 
 
 def trees_of(items: Items) -> list[Tree]:
-    """The items as trees; texts are read as trees in brackets."""
+    """The items as trees; texts are parsed as trees in brackets."""
     return [_tree(item, place) for place, item in enumerate(unless_stopped(items))]
 
 

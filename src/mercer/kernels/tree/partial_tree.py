@@ -16,16 +16,16 @@ class PartialTree(FragmentKernel):
 
     D(a, b) = height_decay (decay^2 + sum over sequences I of children of a and J of children of
     b, equally long, of decay^(span(I) + span(J)) times the product of D over their pairs), where
-    the span of a sequence counts from its first child to its last, those left out included.
+    the span of a sequence counts from its first child to its last, including those left out.
 
     Parameters
     ----------
     decay : float
-        In (0, 1]: takes off for children, and for gaps between them.
+        In (0, 1]: the weight of each child, and of each gap between children.
     height_decay : float
-        In (0, 1]: takes off for each level of a fragment.
+        In (0, 1]: the weight of each level of a fragment.
     leaves : "lexical" or "ignored"
-        "ignored" cuts the leaves off first, such as the words of a parse tree.
+        "ignored" first drops the leaves, such as the words of a parse tree.
 
     Examples
     --------
@@ -46,10 +46,10 @@ class PartialTree(FragmentKernel):
 
     @property
     def decays(self) -> tuple[float, float, bool]:
-        """What the compiled sum is told."""
+        """The arguments of the compiled sum."""
         return float(self.decay), float(self.height_decay), True
 
     def packed(self, items: Items) -> PackedTrees:
-        """Trees whose nodes are alike when their labels are."""
+        """Trees whose nodes match if their labels are equal."""
         nodes = Nodes(trees_of(items), self.leaves)
         return PackedTrees(nodes, nodes.labels, np.ones(len(nodes.labels), bool))

@@ -20,16 +20,16 @@ class SubsetTree(FragmentKernel):
     Parameters
     ----------
     decay : float
-        In (0, 1]; values near 1 make the largest common fragment outweigh everything.
+        In (0, 1]; values near 1 make the largest common fragment dominate.
     leaves : "lexical", "ignored" or "fragments"
-        "lexical": leaves belong to fragments, but a leaf alone is none. "ignored": leaves are
-        cut off first, such as the words of a parse tree. "fragments": a leaf alone counts too,
+        "lexical": leaves belong to fragments, but a leaf alone is not one. "ignored": leaves are
+        dropped first, such as the words of a parse tree. "fragments": a leaf alone counts too,
         with weight `decay`, as in a bag of words.
 
     Notes
     -----
-    Time is the number of pairs of nodes with the same production (Moschitti 2006), times their
-    children; memory that of a path.
+    Time is proportional to the number of pairs of nodes with the same production (Moschitti 2006), times their
+    children; memory is that of a path.
 
     Examples
     --------
@@ -48,11 +48,11 @@ class SubsetTree(FragmentKernel):
 
     @property
     def decays(self) -> tuple[float, float, bool]:
-        """What the compiled sum is told."""
+        """The arguments of the compiled sum."""
         return float(self.decay), 1.0, False
 
     def packed(self, items: Items) -> PackedTrees:
-        """Trees whose nodes are alike when their productions are."""
+        """Trees whose nodes match if their productions are equal."""
         nodes = Nodes(trees_of(items), self.leaves)
         counted = np.empty(len(nodes.labels), bool)
         keys = productions(nodes.labels, nodes.n_children, nodes.size, counted, self.leaves == "fragments")

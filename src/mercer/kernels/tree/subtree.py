@@ -45,8 +45,8 @@ class Subtree(CountKernel):
     decay : float
         In (0, 1].
     leaves : "lexical", "ignored" or "fragments"
-        "lexical": leaves belong to the trees above them, but a leaf alone is no feature.
-        "ignored": leaves are cut off first, such as the words of a parse tree. "fragments":
+        "lexical": leaves belong to the trees above them, but a leaf alone is not a feature.
+        "ignored": leaves are dropped first, such as the words of a parse tree. "fragments":
         a leaf alone is a feature too, of weight `decay`.
 
     Examples

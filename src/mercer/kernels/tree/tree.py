@@ -1,4 +1,4 @@
-"""A labelled, ordered tree as a value, kept flat so that ten thousand levels are no trouble."""
+"""A labelled, ordered tree as a value, stored flat so that ten thousand levels are no problem."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -21,7 +21,7 @@ class Tree:
     Notes
     -----
     Trees are compared and hashed by labels and shape. ``len(tree)`` is the number of nodes;
-    the tree of no nodes is ``Tree.parse("")``. Internally a tree is two sequences, the labels
+    the empty tree is ``Tree.parse("")``. Internally a tree is two sequences, the labels
     and the numbers of children in preorder, and nothing here recurses.
 
     Examples
@@ -83,11 +83,11 @@ class Tree:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a tree in brackets, as the Penn treebank writes them.
+        """Read a tree in brackets, in the notation of the Penn treebank.
 
-        A node is ``(label child ...)``, a leaf may stand without brackets, and a backslash
-        takes a bracket, a blank or a backslash for part of a label. Nothing but blanks is the
-        tree of no nodes.
+        A node is ``(label child ...)``, a leaf may be written without brackets, and a backslash
+        makes a bracket, a blank or a backslash part of a label. A text of blanks is the
+        empty tree.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Nodes on the longest way from the root to a leaf."""
+        """Nodes on the longest path from the root to a leaf."""
         open_nodes, deepest = [], 0
         for count in self.counts:
             deepest = max(deepest, len(open_nodes) + 1)
@@ -129,7 +129,7 @@ class Tree:
 
     def _require_a_node(self) -> None:
         if not self.labels:
-            raise DataError("the tree of no nodes has no label and no children")
+            raise DataError("the empty tree has no label and no children")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -151,7 +151,7 @@ class Tree:
 
 
 def _subtree_ends(counts: Sequence[int]) -> list[int]:
-    """For each node in preorder, the place after its last descendant."""
+    """For each node in preorder, the position after its last descendant."""
     ends = np.arange(1, len(counts) + 1)
     waiting = []
     for node in range(len(counts) - 1, -1, -1):
@@ -162,7 +162,7 @@ def _subtree_ends(counts: Sequence[int]) -> list[int]:
 
 
 def _require_one_tree(n_labels: int, counts: Sequence[int]) -> None:
-    """Refuse numbers of children that do not make exactly one tree."""
+    """Refuse numbers of children that do not form exactly one tree."""
     if n_labels != len(counts):
         raise DataError(f"labels and counts must be of the same length, got {n_labels} and {len(counts)}")
     expected = 1

@@ -1,1 +1,1 @@
-"""Kernels of rows of numbers, one a file."""
+"""Kernels for rows of numbers, one per file."""

@@ -1,4 +1,4 @@
-"""The constant kernel, what ``k + 1.0`` adds."""
+"""The constant kernel, which ``k + 1.0`` adds."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Constant(DotProductKernel):
     Parameters
     ----------
     value : float
-        Not negative.
+        Nonnegative.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Constant(DotProductKernel):
     ) -> "PreparedRows | Objects":
         if _are_rows(X):
             return super().prepare(X, dtype, origin=origin, check=check)
-        # Beside a kernel of texts, tables or graphs, whose items nobody needs to look at here.
+        # Beside a kernel of texts, tables or graphs, whose items need not be looked at here.
         return Objects(np.empty(X.shape[0] if hasattr(X, "shape") else len(X)), np.dtype(dtype))
 
     def tile(self, left: Prepared, right: Prepared, out: Array, row: int, column: int) -> None:
@@ -81,7 +81,7 @@ class Constant(DotProductKernel):
 
 
 def _are_rows(X: Rows) -> bool:
-    """Whether these are rows of numbers, and not texts, tables or graphs."""
+    """Whether these are rows of numbers rather than texts, tables or graphs."""
     if sparse.issparse(X):
         return True
     first = np.asarray(X[:1]) if isinstance(X, (np.ndarray, list, tuple)) else np.empty(0)

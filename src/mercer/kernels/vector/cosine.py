@@ -13,7 +13,7 @@ from mercer.kernels.base.kernel import DotProductKernel, block_of, epsilon
 
 @dataclass(frozen=True)
 class Cosine(DotProductKernel):
-    """k(x, y) = x.y / (|x| |y|), and 0 where a row is zero.
+    """k(x, y) = x.y / (|x| |y|), and 0 if either row is zero.
 
     Examples
     --------

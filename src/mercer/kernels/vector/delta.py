@@ -1,4 +1,4 @@
-"""The delta kernel: alike only to its equal."""
+"""The delta kernel: 1 for equal rows, 0 otherwise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ def _delta(left: Array, columns: Array, out: Array, row: int, column: int) -> No
 
 @dataclass(frozen=True)
 class Delta(PairwiseKernel):
-    """k(x, y) = 1 when the rows are equal, else 0.
+    """k(x, y) = 1 if the rows are equal, otherwise 0.
 
-    On one column of labels or codes it says whether two things are the same.
+    On a single column of labels or codes, it says whether two items are the same.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Delta(PairwiseKernel):
     """
 
     is_psd = True
-    # Moving the rows would round them, and rows that differ might become equal.
+    # Shifting the rows would round them, and rows that differ might become equal.
     is_translation_invariant = False
 
     def pairs(self, left: Array, columns: Array, out: Array, row: int, column: int) -> None:
@@ -60,14 +60,14 @@ class Delta(PairwiseKernel):
         return np.ones(len(prepared))
 
     def feature_map(self, X: Rows) -> Features:
-        """An indicator of each distinct row of X, as CSR: map training and test rows together."""
+        """An indicator of each distinct row of X, as CSR; map training and test rows together."""
         rows = double_rows(X)
         distinct, code = np.unique(rows, axis=0, return_inverse=True)
         entries = (np.ones(len(rows)), code.ravel(), np.arange(len(rows) + 1))
         return sparse.csr_matrix(entries, shape=(len(rows), len(distinct)))
 
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
-        """The distinct rows of X, in their order."""
+        """The distinct rows of X, in order."""
         return [", ".join(f"{value:g}" for value in row) for row in np.unique(double_rows(X), axis=0)]
 
     def entry_bound(self, norm_bound: float) -> float:

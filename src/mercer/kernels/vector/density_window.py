@@ -1,4 +1,4 @@
-"""Windows of density estimation that end at distance one: functions of r = |x - y|, zero beyond."""
+"""Windows for density estimation that end at distance one: functions of r = |x - y|, zero beyond."""
 
 from dataclasses import dataclass
 
@@ -33,13 +33,13 @@ NAMES = tuple(_SHAPES)
 
 @dataclass(frozen=True)
 class Window(DotProductKernel):
-    """A function of |x - y| below one, and zero from there on.
+    """A function of |x - y| that is zero from one on.
 
     Parameters
     ----------
     shape : {"tophat", "epanechnikov", "linear", "cosine"}
         1, 1 - r^2, 1 - r, or cos(pi r / 2). None of them is positive semidefinite in every dimension:
-        they are for density estimation, not for machines.
+        they are for density estimation, not for support vector machines.
 
     Examples
     --------

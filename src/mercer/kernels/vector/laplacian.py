@@ -69,5 +69,5 @@ class Laplacian(GammaFromData, PairwiseKernel):
         return 1.0
 
     def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:
-        # Differences do not cancel; what counts is the rounding of the rows themselves.
+        # Differences do not cancel; only the rounding of the rows themselves matters.
         return epsilon(dtype) * (4.0 * cast(float, self.gamma) * math.sqrt(norm_bound) + 4.0)

@@ -1,4 +1,4 @@
-"""The Matern family: from exp(-r), rough, to the Gaussian, smooth."""
+"""The Matern family: from exp(-r), which is rough, to the Gaussian, which is smooth."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from mercer.kernels.vector.squared_distances import squared_distances
 _LARGEST_POLYNOMIAL = 5.5
 # Beyond this the Bessel function overflows at distances that still matter.
 _LARGEST_BESSEL = 50.0
-# exp(-80) is nothing, and the polynomial of 80 does not overflow in single precision.
+# exp(-80) is negligible, and the polynomial of 80 does not overflow in single precision.
 FARTHEST = 80.0
 
 
@@ -58,7 +58,7 @@ def _half_integer(
 
 
 def polynomial_coefficients(p: int) -> list[float]:
-    """Of the polynomial in a = sqrt(2 nu) r / l that multiplies exp(-a), highest first.
+    """Coefficients of the polynomial in a = sqrt(2 nu) r / l that multiplies exp(-a), highest first.
 
     For nu = p + 1/2 (Rasmussen & Williams 2006, eq. 4.16).
     """
@@ -68,8 +68,8 @@ def polynomial_coefficients(p: int) -> list[float]:
 
 
 def _bessel(squared: FloatArray, nu: float, length_scale: float) -> FloatArray:
-    """2^(1 - nu) / Gamma(nu) a^nu K_nu(a), by logarithms; 1 where a is nearly zero."""
-    # Far away the value is nothing, and the Bessel function has no digits left.
+    """2^(1 - nu) / Gamma(nu) a^nu K_nu(a), by logarithms; 1 if a is nearly zero."""
+    # Far away the value is negligible, and the Bessel function has no digits left.
     a = np.minimum(np.sqrt(2.0 * nu * squared) / length_scale, 700.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         logarithm = np.log(special.kve(nu, a)) - a + nu * np.log(a)
@@ -87,7 +87,7 @@ class Matern(DotProductKernel):
     Parameters
     ----------
     nu : float
-        Positive, at most 50, or infinity. 0.5, 1.5, ... 5.5 are fast; others take
+        Positive, at most 50, or infinity. 0.5, 1.5, ... 5.5 are fast; others need
         Bessel functions.
     length_scale : float
         Positive.

@@ -29,8 +29,8 @@ def _polynomial(dots: Array, gamma: float, coef0: float, degree: int, out: Array
         target = out[row + i, column : column + m]
         for j in range(m):
             target[j] = one
-        # By squaring, from the first binary digit of the degree on. One pass a digit: the row stays in the
-        # nearest cache.
+        # By squaring, starting with the first binary digit of the degree. One pass per digit: the row stays in the
+        # first-level cache.
         for bit in range(bits - 1, -1, -1):
             if (degree >> bit) & 1:
                 for j in range(m):
@@ -52,7 +52,7 @@ class Polynomial(GammaFromData, DotProductKernel):
         Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
     coef0 : float
         With coef0 = 0 only products of exactly `degree` coordinates count; with 1 and
-        gamma = 1, the kernel is (1 + x.y) ** degree. A negative one may be indefinite.
+        gamma = 1, the kernel is (1 + x.y) ** degree. If it is negative, the kernel may be indefinite.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Polynomial(GammaFromData, DotProductKernel):
     def feature_names(self, X: Rows, names: Sequence[str] | None = None) -> list[str]:
         """The monomials, in the order of the columns of ``feature_map(X)``: "1", "a", "b", "a²", "ab".
 
-        Their features have weights: with gamma = coef0 = 1 that of "ab" in a kernel of degree 2 is sqrt(2) a b.
+        The features have weights: with gamma = coef0 = 1, that of "ab" in a kernel of degree 2 is sqrt(2) a b.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The rational quadratic kernel: Gaussians of many widths, mixed."""
+"""The rational quadratic kernel: a mixture of Gaussians of many widths."""
 
 from dataclasses import dataclass
 

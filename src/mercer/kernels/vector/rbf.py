@@ -1,4 +1,4 @@
-"""The Gaussian kernel, under each of the names it goes by."""
+"""The Gaussian kernel, in each of its usual parametrisations."""
 
 import math
 from dataclasses import dataclass

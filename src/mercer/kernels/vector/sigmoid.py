@@ -1,4 +1,4 @@
-"""The sigmoid kernel, the shape of a neuron rather than a Mercer kernel."""
+"""The sigmoid kernel, which has the shape of a neuron but is not a Mercer kernel."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -12,7 +12,7 @@ from mercer._types import Array
 from mercer.kernels.base.kernel import DotProductKernel, epsilon
 from mercer.kernels.base.parameters import GammaFromData, require_finite, require_gamma
 
-# Squares of arguments below this: the first term that the series leaves out is 6e-16 of tanh there.
+# Squares of arguments below this: the first omitted term of the series is 6e-16 of tanh there.
 SMALL = 4e-4
 
 
@@ -42,7 +42,7 @@ def _sigmoid(dots: Array, gamma: float, coef0: float, out: Array, row: int, colu
 class Sigmoid(GammaFromData, DotProductKernel):
     """k(x, y) = tanh(gamma x.y + coef0).
 
-    It is indefinite for most parameters: `mercer_check` says so for given data, and a
+    It is indefinite for most parameters: `mercer_check` tests it on given data, and a
     solver may stop at a stationary point that is not an optimum.
 
     Parameters

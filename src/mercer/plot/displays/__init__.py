@@ -1,1 +1,1 @@
-"""One Display class a file."""
+"""One Display class per file."""

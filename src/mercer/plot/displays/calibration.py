@@ -1,4 +1,4 @@
-"""Whether probabilities can be taken at their word: shares against probabilities, with how sure the shares are."""
+"""Whether probabilities are calibrated: observed frequencies against probabilities, with confidence bands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ STEPS = np.linspace(0.0, 1.0, 21)
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """The bins of one model that hold rows.
+    """The nonempty bins of one model.
 
     Attributes
     ----------
     probability, share : ndarray of shape (n_bins,)
-        Mean probability given, and share of the rows that were of the class.
+        Mean predicted probability, and fraction of the rows that belong to the class.
     low, high : ndarray of shape (n_bins,)
-        Wilson's (1927) confidence interval of the share.
+        Wilson's (1927) confidence interval of the fraction.
     counts : ndarray of shape (n_bins,)
     histogram : ndarray of shape (20,)
         Rows by probability, in steps of 0.05 whatever the bins are.
@@ -46,11 +46,11 @@ class Reliability:
 
 
 class CalibrationDisplay:
-    """Reliability curve with confidence bands, and below it how many rows each bin holds.
+    """Reliability curve with confidence bands, and below it the number of rows in each bin.
 
-    Rows are put into bins by the probability they were given; each bin shows the share that was of the class. On
-    the diagonal a probability means what it says. Bands are Wilson's intervals: a bin of few rows may
-    be off the diagonal by chance, and the band says whether it is.
+    Rows are sorted into bins by predicted probability; each bin shows the fraction that belongs to the class. For a
+    calibrated model the two agree, on the diagonal. Bands are Wilson's intervals: a bin of few rows may
+    be off the diagonal by chance, and the band shows whether it could be.
 
     Make one with :meth:`from_estimator`, or :meth:`from_predictions`, which also compares models.
 
@@ -60,14 +60,14 @@ class CalibrationDisplay:
     confidence : float
         Of the bands.
     pos_label : object
-        The class that the probabilities are of.
+        The class the probabilities refer to.
 
     Attributes
     ----------
     axes_ : list of two matplotlib Axes
         Curve, and counts.
     ax_, figure_ : matplotlib Axes and Figure
-        The first of them, and where they are.
+        The first of them, and its figure.
     lines_ : list of Line2D
     bands_ : list of FillBetweenPolyCollection
     counts_ : list of artists
@@ -90,7 +90,7 @@ class CalibrationDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, pos_label: Any = None, **options: Any
     ) -> Self:
-        """Ask a fitted classifier for probabilities of rows it has not learnt from, and draw them.
+        """Draw the probabilities that a fitted classifier gives for new rows.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class CalibrationDisplay:
             Rows and their labels.
         name : str, optional
         pos_label : object, optional
-            Class whose probability is judged; the last by default.
+            Class whose probability is assessed; the last by default.
         **options
             See :meth:`from_predictions`.
         """
@@ -126,7 +126,7 @@ class CalibrationDisplay:
         ax: Any = None,
         legend: bool = True,
     ) -> Self:
-        """Draw probabilities that are known already, of one model or by name of several.
+        """Draw given probabilities, of one model or, by name, of several.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class CalibrationDisplay:
             The larger of two labels by default.
         n_bins : int
         strategy : {"uniform", "quantile"}
-            Bins of equal width, or of equally many rows.
+            Bins of equal width, or with equally many rows.
         confidence : float
             Of the bands.
         ax : matplotlib Axes or two of them, optional
@@ -162,7 +162,7 @@ class CalibrationDisplay:
         return cls(curves=curves, confidence=confidence, pos_label=wanted).plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         self.axes_ = panels(ax, rows=2, figsize=(6.0, 6.4), sharex=True, height_ratios=(3, 1))
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         above, below = self.axes_
@@ -195,7 +195,7 @@ def reliability(
     strategy: str = "uniform",
     confidence: float = 0.95,
 ) -> Reliability:
-    """Bins of the probabilities, the share of hits in each, and its confidence interval."""
+    """Bins of the probabilities, the fraction of hits in each, and its confidence interval."""
     given = _checked(hits, probabilities)
     edges = _edges(given, n_bins, strategy)
     place = np.clip(np.searchsorted(edges, given, side="right") - 1, 0, len(edges) - 2)
@@ -211,7 +211,7 @@ def reliability(
 
 
 def wilson_interval(share: NDArray[Any], counts: NDArray[Any], confidence: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Wilson's (1927) interval of a share, which stays in [0, 1] for few rows too."""
+    """Wilson's (1927) interval of a fraction, which stays in [0, 1] even for few rows."""
     from scipy.special import ndtri
 
     z = float(ndtri(0.5 + confidence / 2))

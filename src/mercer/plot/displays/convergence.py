@@ -13,7 +13,7 @@ from mercer.plot.drawing.checks import final_model, require_attribute
 from mercer.plot.drawing.palette import line_styles
 
 SCALES = {"seconds": "seconds", "iterations": "iterations"}
-# Below this a relative gap is rounding.
+# A relative gap below this is rounding error.
 ROUNDING = 1e-16
 # A trace ends at the dual value of the certificate, to within the precision of the solver.
 SAME = 1e-2
@@ -21,7 +21,7 @@ SAME = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The trace of one problem, with the certificate of its end.
+    """The trace of one problem, with its final certificate.
 
     Attributes
     ----------
@@ -42,23 +42,23 @@ class Run:
 
     @property
     def gap(self) -> NDArray[Any]:
-        """Relative; the optimum lies between the certified primal value and any dual value."""
+        """The relative gap; the optimum lies between the certified primal value and any dual value."""
         return np.maximum((self.primal - self.dual) / max(1.0, abs(self.primal)), ROUNDING)
 
 
 class ConvergenceDisplay:
     """Dual objective and duality gap of a fit, round by round.
 
-    The dual objective rises to the optimum and never passes it; the primal objective of the certificate
-    is never below it. So the distance between the two, drawn on a logarithmic scale, bounds how far each round was
-    from the end. Markers are rounds: what happens within a round is not recorded.
+    The dual objective rises towards the optimum and never passes it; the primal objective of the certificate
+    is never below it. So the distance between the two, on a logarithmic scale, bounds how far each round was
+    from the optimum. Markers are rounds; what happens within a round is not recorded.
 
     Make one with :meth:`from_estimator` or, to compare, :meth:`from_estimators`.
 
     Parameters
     ----------
     runs : list of Run
-        Lines to draw; those of one name share a style.
+        Lines to draw; runs of the same name share a style.
     against : {"seconds", "iterations"}
         The horizontal axis.
 
@@ -67,13 +67,13 @@ class ConvergenceDisplay:
     axes_ : list of two matplotlib Axes
         Objective, and gap.
     ax_, figure_ : matplotlib Axes and Figure
-        The first of them, and where they are.
+        The first of them, and its figure.
     objectives_, gaps_ : list of Line2D
         One for each run.
     bounds_ : list of Line2D
         The certified primal value of each run.
     note_ : matplotlib Text or None
-        A sentence above the picture, where every run ended in its first round and there is no line to draw.
+        A sentence above the plot, if every run ended in its first round and there is no line to draw.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class ConvergenceDisplay:
         estimators : dict of str to fitted model
             With `trace_` and `certificate_`; those of several classes have a line for each problem.
         against : {"seconds", "iterations"}
-            What progress is set against. Iterations of different solvers are different things.
+            The horizontal axis. Iterations of different solvers are not comparable.
         ax : matplotlib Axes or two of them, optional
         legend : bool
 
@@ -125,7 +125,7 @@ class ConvergenceDisplay:
         return cls(runs=runs, against=against).plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         self.axes_ = panels(ax, rows=2, figsize=(6.4, 5.6), sharex=True)
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         self.objectives_, self.gaps_, self.bounds_ = [], [], []
@@ -146,7 +146,7 @@ class ConvergenceDisplay:
         return self
 
     def _noted(self) -> Any:
-        """One round has a result and no course."""
+        """A single round has a result but no course to draw."""
         first, n = self.runs[0], len(self.runs)
         steps, gap = sum(int(run.iterations[-1]) for run in self.runs), max(float(run.gap[-1]) for run in self.runs)
         what = "Solved" if n == 1 else f"{n} problems, each solved"

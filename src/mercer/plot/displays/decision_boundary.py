@@ -1,4 +1,4 @@
-"""The classic picture: decision values, boundary, margins, and who holds them up."""
+"""Decision values, boundary, margins and support vectors in the plane."""
 
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from mercer.plot.drawing.kkt_cases import free_support
 from mercer.plot.drawing.palette import INK, class_styles, two_sided_map
 from mercer.plot.drawing.plane import axis_names, dense, method_to_ask, nameless_rows, plane_points, response, ticks
 
-# What a detector's answers -1 and +1 mean.
+# The meaning of a detector's answers -1 and +1.
 DETECTED = np.array(["outlier", "inlier"])
 
 
@@ -33,7 +33,7 @@ class DecisionBoundaryDisplay:
     grid_x, grid_y : ndarray of shape (r,)
         Coordinates of the grid.
     response : ndarray of shape (r, r) or (r, r, n_classes)
-        What `method` answers: decision values, probabilities, or class indices.
+        The output of `method`: decision values, probabilities, or class indices.
     classes : ndarray of shape (n_classes,)
         The labels.
     points : ndarray of shape (n, 2)
@@ -41,15 +41,15 @@ class DecisionBoundaryDisplay:
     labels : ndarray of shape (n,) or None
         Their labels, if known.
     support_vectors : ndarray of shape (n_support, 2)
-        The rows that carry the decision.
+        The rows that determine the decision.
     free : ndarray of bool of shape (n_support,) or None
-        Which of them are free; None where the model does not tell.
+        Which of them are free; None if the model does not say.
     names : tuple of two str, optional
         What the axes show.
     method : {"decision_function", "predict_proba", "predict"}
         What the shading shows.
     has_margins : bool
-        Whether f = -1 and f = +1 mean something; not for a detector.
+        Whether f = -1 and f = +1 have a meaning; not for a detector.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class DecisionBoundaryDisplay:
     surface_ : QuadMesh
         The shading.
     boundary_, margins_ : QuadContourSet
-        The lines; `margins_` are the quarters of a probability, and None where there are none.
+        The lines; `margins_` are the quarters of a probability, or None if there are none.
     points_ : list of PathCollection
         One for each class.
     free_, bounded_ : PathCollection
@@ -124,17 +124,17 @@ class DecisionBoundaryDisplay:
         Parameters
         ----------
         estimator : fitted classifier or detector
-            Mercer's or scikit-learn's; rings need `support_vectors_`, their kinds a `certificate_`.
+            Mercer's or scikit-learn's; rings need `support_vectors_`, and their shapes a `certificate_`.
         X : array-like of shape (n, 2)
             Rows to draw; data frames give the axes their column names.
         y : array-like of shape (n,), optional
-            Labels of the rows, for a detector -1 and +1; predicted ones mark them when left out.
+            Labels of the rows, for a detector -1 and +1; predicted if left out.
         response_method : {"auto", "decision_function", "predict_proba", "predict"}
             What to shade; by default decision values for two classes, regions for more.
         resolution : int
             Points of the grid along each axis.
         padding : float
-            Room around the rows, as a share of their range.
+            Space around the rows, as a fraction of their range.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
         xlabel, ylabel : str, optional
@@ -173,7 +173,7 @@ class DecisionBoundaryDisplay:
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         ax = one_panel(ax)
         self.ax_, self.figure_ = ax, ax.figure
         self._draw_response()
@@ -196,7 +196,7 @@ class DecisionBoundaryDisplay:
             self._draw_decision_values()
 
     def _draw_decision_values(self) -> None:
-        # Beyond f = 2 the shading says nothing more, and outliers must not wash it out.
+        # Beyond f = 2 the shading is saturated, so that outliers do not wash it out.
         limit = 2.0 if self.has_margins else self.response.max(initial=0.0) or np.abs(self.response).max()
         self.surface_ = self._shade(self.response, cmap=two_sided_map(), vmin=-limit, vmax=limit, alpha=0.55)
         self.boundary_ = self._lines([0.0], linestyles="solid", linewidths=1.8)
@@ -233,7 +233,7 @@ class DecisionBoundaryDisplay:
         self.margins_ = None
 
     def _shade(self, values: NDArray[Any], **style: Any) -> Any:
-        # A mesh drawn as vectors shows hairlines between its cells.
+        # A mesh drawn as vectors has hairlines between its cells.
         return self.ax_.pcolormesh(
             self.grid_x, self.grid_y, values, shading="nearest", rasterized=True, zorder=0, **style
         )
@@ -266,7 +266,7 @@ class DecisionBoundaryDisplay:
 
 
 def _labels(model: Any, points: NDArray[Any], y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The classes, and those of the rows: the words for -1 and +1 of a detector."""
+    """The classes, and those of the rows; for a detector, the words for -1 and +1."""
     labels = np.asarray(model.predict(points) if y is None else y)
     if len(labels) != len(points):
         raise DataError(f"y must have a label for each row of X: {len(points)} rows, {len(labels)} labels")
@@ -278,7 +278,7 @@ def _labels(model: Any, points: NDArray[Any], y: ArrayLike | None) -> tuple[NDAr
 
 
 def _support(model: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Support vectors, of which a linear model has none, and which of them are free."""
+    """Support vectors, which a linear model does not have, and which of them are free."""
     vectors = dense(getattr(model, "support_vectors_", np.empty((0, 2))))
     if np.shape(vectors)[1:] != (2,) or len(vectors) == 0:
         return np.empty((0, 2)), None

@@ -1,4 +1,4 @@
-"""One answer, explained: which columns, words, characters or nodes it comes from."""
+"""One decision explained: the columns, words, characters or nodes it comes from."""
 
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from mercer.plot.drawing.palette import COLOURS, INK
 from mercer.plot.drawing.text_layout import draw_text, lines_of
 from mercer.plot.drawing.tree_layout import draw_tree, width_of
 
-# What speaks for the second class has its colour, what speaks against it that of the first.
+# Contributions for the second class have its colour; those against it, that of the first.
 AGAINST, FOR = COLOURS[0], COLOURS[1]
 LONGEST_NAME = 44
 
@@ -24,22 +24,22 @@ LONGEST_NAME = 44
 class ExplanationDisplay:
     """Contributions to one decision value, drawn on the item itself.
 
-    A text has its characters or words shaded, a tree and a graph have their nodes coloured; everything else, such as a
-    row of a table, is bars that add up from the intercept to the decision value. What speaks for the class is
-    orange; what speaks against it is blue and, for print, hatched, dashed or square.
+    A text has its characters or words shaded, a tree and a graph have their nodes coloured; anything else, such as a
+    row of a table, is drawn as bars that add up from the intercept to the decision value. Contributions for the class
+    are orange; those against it are blue and, for print, hatched, dashed or square.
 
     Make one with :meth:`from_estimator` or :meth:`from_explanation`.
 
     Parameters
     ----------
     explanation : Explanation
-        What `mercer.explain` says.
+        The result of `mercer.explain`.
     parts : Parts, optional
-        Values of characters, words or nodes; bars are drawn without.
+        Values of characters, words or nodes; bars are drawn without them.
     function : int
-        Which of the decision functions of a model of several classes.
+        Which decision function, for a model of several classes.
     max_bars : int
-        Largest number of bars; the rest is one of them.
+        Largest number of bars; the rest is combined into one.
 
     Attributes
     ----------
@@ -81,13 +81,13 @@ class ExplanationDisplay:
         Parameters
         ----------
         estimator : fitted model
-            As `mercer.explain` takes it.
+            Any model that `mercer.explain` takes.
         x : object
             One item: a row, a text, a tree, a graph.
         function : int
-            Which decision function, where a model of several classes has more than one.
+            Which decision function, if a model of several classes has more than one.
         bars : bool
-            Whether to draw bars also for texts, trees and graphs.
+            Whether to draw bars for texts, trees and graphs too.
         max_bars : int
         ax : matplotlib Axes, optional
 
@@ -111,7 +111,7 @@ class ExplanationDisplay:
         max_bars: int = 12,
         ax: Any = None,
     ) -> Self:
-        """Draw what `mercer.explain` has said: as bars, or with `parts` on the item."""
+        """Draw the result of `mercer.explain`: as bars, or with `parts` on the item."""
         count = len(explanation.functions)
         if not 0 <= function < count:
             raise ParameterError(f"function must be from 0 to {count - 1}, got {function!r}")
@@ -121,7 +121,7 @@ class ExplanationDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         self.kind_ = "bars" if self.parts is None else self.parts.kind
         self.ax_ = one_panel(ax, figsize=self._figsize())
         self.figure_ = self.ax_.figure

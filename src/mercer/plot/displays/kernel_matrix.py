@@ -1,4 +1,4 @@
-"""What a kernel sees: its matrix with the rows in order of class, and the spectrum of the matrix."""
+"""A kernel matrix with the rows sorted by class, and its spectrum."""
 
 from typing import Any, Self
 
@@ -13,19 +13,19 @@ from mercer.plot.drawing.items import take
 from mercer.plot.drawing.palette import COLOURS, INK, class_styles, one_sided_map
 from mercer.plot.drawing.plane import dense
 
-# More different targets than this are an order, not classes.
+# More distinct targets than this are quantities, not classes.
 MOST_CLASSES = 30
-# Eigenvalues below this share of the largest are rounding.
+# Eigenvalues below this fraction of the largest are rounding errors.
 ROUNDING = 1e-14
 
 
 class KernelMatrixDisplay:
     """Kernel matrix ordered by class, beside its eigenvalues.
 
-    A kernel that fits the task shows bright blocks on the diagonal: rows of one class are like one another.
-    The spectrum says how many directions of the feature space the rows use. Its *effective dimension*
-    is (Σλ)² / Σλ², the number of equal eigenvalues that would be as spread out. Eigenvalues
-    below zero, which a valid kernel does not have, are crosses.
+    A kernel that suits the task shows bright blocks on the diagonal: rows of one class resemble one another.
+    The spectrum shows how many directions of the feature space the rows use. Its *effective dimension*
+    is (Σλ)² / Σλ², the number of equal eigenvalues with the same spread. Eigenvalues
+    below zero, which a valid kernel does not have, are drawn as crosses.
 
     Make one with :meth:`from_kernel`, :meth:`from_estimator` or :meth:`from_matrix`.
 
@@ -38,14 +38,14 @@ class KernelMatrixDisplay:
     eigenvalues : ndarray of shape (n,)
         Largest first.
     n_rows : int
-        How many rows there were, of which `matrix` shows some.
+        Number of rows, of which `matrix` may show only some.
 
     Attributes
     ----------
     axes_ : list of two matplotlib Axes
         Matrix, and spectrum.
     ax_, figure_ : matplotlib Axes and Figure
-        The first of them, and where they are.
+        The first of them, and its figure.
     image_ : AxesImage
         The matrix.
     borders_ : list of Line2D
@@ -85,7 +85,7 @@ class KernelMatrixDisplay:
         y : array-like of shape (n,), optional
             Classes, or numbers; rows are put in this order.
         max_rows : int
-            Of more rows, this many are taken, evenly spaced in that order.
+            If there are more rows, this many are taken, evenly spaced in that order.
         ax : matplotlib Axes or two of them, optional
 
         Returns
@@ -97,7 +97,7 @@ class KernelMatrixDisplay:
             raise ParameterError(f"kernel must be a Kernel, such as RBF(gamma=0.1), got {kernel!r}")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         order = _order(y, n_rows, max_rows)
-        # What depends on training data depends on all of them.
+        # Parameters taken from the data are taken from all rows.
         bound, chosen = kernel.bind(X), take(X, order)
         return cls._of(bound(chosen), y, order, n_rows).plot(ax=ax)
 
@@ -129,12 +129,12 @@ class KernelMatrixDisplay:
 
     @property
     def effective_dimension(self) -> float:
-        """(Σλ)² / Σλ² of the eigenvalues that are not negative."""
+        """(Σλ)² / Σλ² of the nonnegative eigenvalues."""
         values = np.maximum(self.eigenvalues, 0.0)
         return float(values.sum() ** 2 / (values**2).sum()) if values.any() else 0.0
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         self.axes_ = panels(ax, columns=2, figsize=(9.6, 4.2), width_ratios=(5, 4))
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         self._draw_matrix()
@@ -143,7 +143,7 @@ class KernelMatrixDisplay:
 
     def _draw_matrix(self) -> None:
         ax, n = self.ax_, len(self.matrix)
-        # From 0 on: a kernel for which all rows are alike must not look as if it told them apart.
+        # From 0: a kernel under which all rows are alike must not seem to distinguish them.
         limits = {"vmin": min(0.0, self.matrix.min()), "vmax": max(0.0, self.matrix.max())}
         self.image_ = ax.imshow(self.matrix, cmap=one_sided_map(), interpolation="nearest", **limits)
         self.figure_.colorbar(self.image_, ax=ax, label="k(x, x′)", shrink=0.85)

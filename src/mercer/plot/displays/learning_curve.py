@@ -1,4 +1,4 @@
-"""Errors against the number of training rows, beside what theory promises."""
+"""Errors against the number of training rows, beside the guarantees of theory."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -25,16 +25,16 @@ BOUNDS = {
     "support_vectors": "support vectors / rows",
     "xi_alpha": "xi-alpha estimate",
 }
-# Hollow or thin, apart from the filled marks of what was measured.
+# Hollow or thin, unlike the filled markers of measured values.
 BOUND_MARKS = ("+", "x", "1", "2", "|", "3", "4")
 
 
 class LearningCurveDisplay:
-    """Training and test error of a two-class machine as rows are added, with the bounds of `mercer.theory`.
+    """Training and test error of a two-class classifier as rows are added, with the bounds of `mercer.theory`.
 
-    Each size is fitted several times, to other rows; bands are one standard deviation. A bound is
-    drawn where all its conditions that can be checked are met, as the mean over these fits. One that is
-    1 or more for all sizes says nothing, and is named above the picture instead.
+    Each size is fitted several times, to different rows; bands are one standard deviation. A bound is
+    drawn if all its checkable conditions are met, as the mean over these fits. One that is
+    1 or more at all sizes is vacuous, and only named above the plot.
 
     Make one with :meth:`from_estimator`.
 
@@ -44,7 +44,7 @@ class LearningCurveDisplay:
         Rows of the fits.
     train_errors, test_errors : ndarray of shape (n_sizes, repeats)
     bounds : dict of str to ndarray of shape (n_sizes, repeats)
-        By key of `theory.report`; NaN where a bound does not apply.
+        By key of `theory.report`; NaN if a bound does not apply.
     delta : float
         Probability with which a bound may fail.
 
@@ -56,7 +56,7 @@ class LearningCurveDisplay:
     bands_ : list of FillBetweenPolyCollection
         Of the training and the test error.
     bounds_ : dict of str to Line2D
-        Those that apply somewhere and say something.
+        Those that apply somewhere and are not vacuous.
     vacuous_ : list of str
         Those that apply and are never below 1.
 
@@ -103,18 +103,18 @@ class LearningCurveDisplay:
         ax: Any = None,
         legend: bool = True,
     ) -> Self:
-        """Fit copies of a classifier to more and more rows, and draw what came of it.
+        """Fit copies of a classifier to more and more rows, and draw the errors.
 
         Parameters
         ----------
         estimator : classifier
-            Not fitted, or fitted: copies are. Two classes.
+            With two classes; fitted or not, since copies of it are fitted.
         X, y
             Rows or items, and labels.
         train_sizes : sequence of int, optional
             By default eight sizes that grow by equal factors, up to all rows outside the test part.
         test_size : float
-            Share of the rows that is kept for testing, others in each repeat.
+            Fraction of the rows held out for testing, different ones in each repeat.
         repeats : int
         bounds : sequence of str, optional
             Keys of `theory.report`; all that apply by default.
@@ -147,7 +147,7 @@ class LearningCurveDisplay:
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         ax = one_panel(ax, figsize=(6.4, 5.2))
         self.ax_, self.figure_, self.bands_ = ax, ax.figure, []
         self.train_ = self._draw(self.train_errors, "training error", COLOURS[0], "o")
@@ -177,7 +177,7 @@ class LearningCurveDisplay:
     def _draw_bound(self, key: str, mean: NDArray[Any]) -> None:
         k = len(self.bounds_)
         style = {"color": INK, "linestyle": DASHES[(k + 1) % len(DASHES)], "marker": BOUND_MARKS[k], "linewidth": 1.0}
-        # Where it says nothing it runs along the top.
+        # Where it is vacuous, it runs along the top.
         (line,) = self.ax_.plot(self.sizes, np.minimum(mean, 1.0), markersize=5, label=f"bound: {BOUNDS[key]}", **style)
         self.bounds_[key] = line
 
@@ -197,7 +197,7 @@ def _require_two_classes(estimator: Any, labels: NDArray[Any]) -> None:
     classes = np.unique(labels)
     if len(classes) != 2:
         raise DataError(f"y must have two classes for the bounds to speak of, got {len(classes)}")
-    # Not fitted yet, it has no classes to show.
+    # An estimator that is not fitted has no classes to show.
     if not hasattr(estimator, "decision_function"):
         require_classifier(estimator, "LearningCurveDisplay")
 

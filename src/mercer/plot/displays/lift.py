@@ -1,4 +1,4 @@
-"""The lift: rows where a kernel puts them, and the plane that separates them there."""
+"""The lift: rows in the feature space of a kernel, and the plane that separates them there."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -21,14 +21,14 @@ PLANE = "#BBBBBB"
 class LiftDisplay:
     """Rows of one or two columns in a feature space of two or three, with the plane that separates them.
 
-    A kernel is an inner product of features. Where few of them are not constant, they can be seen:
+    A kernel is an inner product of features. If only a few of them are not constant, they can be drawn:
     ``Polynomial(degree=2)`` of one column puts x on a parabola (x, x²), where a line separates what no
-    point could; ``Polynomial(degree=2, coef0=0)`` of two columns puts (x1, x2) on a cone
+    threshold could; ``Polynomial(degree=2, coef0=0)`` of two columns puts (x1, x2) on a cone
     (x1², √2 x1 x2, x2²), where a plane separates an inside from an outside. The thin net is the image of the
-    original space, the grey plane is <w, ψ(x)> + b = 0; w and b are those of the fitted model.
+    original space, the grey plane is <w, ψ(x)> + b = 0, with the w and b of the fitted model.
 
-    Where a kernel has more features (the Gaussian has infinitely many), the display shows the one of
-    them that matters: (x1, x2) is lifted to the height f(x), and the plane lies at height 0.
+    If a kernel has more features (the Gaussian has infinitely many), the display shows the one
+    that matters: (x1, x2) is lifted to the height f(x), and the plane lies at height 0.
 
     Make one with :meth:`from_estimator`.
 
@@ -54,11 +54,11 @@ class LiftDisplay:
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     points_, hidden_ : list of artists
-        The rows before the plane and behind it, one artist for each class.
+        The rows in front of the plane and behind it, one artist for each class.
     rings_ : artist
         Support vectors.
     plane_ : artist
-        The separating line or plane; None where it is out of sight.
+        The separating line or plane; None if it is out of sight.
     sheet_ : artist
         The image of the original space.
 
@@ -109,18 +109,18 @@ class LiftDisplay:
         ax: Any = None,
         legend: bool = True,
     ) -> Self:
-        """Lift the rows as the model does and draw them.
+        """Lift the rows into the model's features and draw them.
 
         Parameters
         ----------
         estimator : fitted classifier of two classes
-            With a kernel of vectors; or, with `feature_map`, a linear one that has learnt from its features.
+            With a kernel of vectors or, with `feature_map`, a linear classifier fitted to its features.
         X : array-like of shape (n, 1) or (n, 2)
         y : array-like of shape (n,), optional
             Labels of the rows; predicted ones when left out.
         feature_map : callable, optional
-            Features of rows, two or three, on which the linear model was fitted. By default the kernel's own,
-            or the decision value as a third coordinate where there are too many of them.
+            Features of rows, two or three, that the linear model was fitted to. By default the kernel's own,
+            or the decision value as a third coordinate if there are too many of them.
         names : tuple of str, optional
             Of the features.
         ax : matplotlib Axes, optional
@@ -153,7 +153,7 @@ class LiftDisplay:
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         solid = self.features.shape[1] == 3
         options = {"projection": "3d", "computed_zorder": False} if solid else {}
         ax = one_panel(ax, figsize=(7.0, 6.0) if solid else None, **options)
@@ -205,7 +205,7 @@ class LiftDisplay:
         for label, (colour, mark) in zip(self.classes, class_styles(2), strict=True):
             chosen = self.labels == label
             style = {"c": colour, "marker": mark, "s": 26, "edgecolors": "white", "linewidths": 0.5, **self._flat()}
-            # What the plane hides is drawn before it, and shows through.
+            # Rows behind the plane are drawn first, and show through.
             self.hidden_.append(self.ax_.scatter(*self.features[chosen & hidden].T, zorder=1.5, **style))
             visible = self.features[chosen & ~hidden]
             self.points_.append(self.ax_.scatter(*visible.T, label=str(label), zorder=3, **style))
@@ -214,18 +214,18 @@ class LiftDisplay:
         self.rings_ = self.ax_.scatter(*self.features[self.is_support].T, label=name, **ring, **self._flat())
 
     def _behind(self) -> NDArray[np.bool_]:
-        """Which rows the plane hides from the eye, in three dimensions."""
+        """Which rows the plane hides from the viewer, in three dimensions."""
         if self.features.shape[1] == 2:
             return np.zeros(len(self.features), bool)
         elevation, azimuth = np.radians([self.ax_.elev, self.ax_.azim])
         eye = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
         low, high = self._bounds()
-        # The axes are scaled to a cube, in which the eye has its place.
+        # The axes are scaled to a cube, which determines the position of the viewer.
         towards = np.sign(self.normal @ (eye * (high - low)))
         return np.asarray(towards * (self.features @ self.normal + self.offset) < 0)
 
     def _flat(self) -> dict[str, Any]:
-        """In three dimensions marks keep their colour: depth is in the drawing, not in a fog."""
+        """In three dimensions markers keep their colour instead of fading with depth."""
         return {"depthshade": False} if self.features.shape[1] == 3 else {}
 
     def _label(self) -> None:
@@ -234,7 +234,7 @@ class LiftDisplay:
             self.ax_.set(**{f"{axis}label": name, f"{axis}lim": (begin, end)})
         if self.features.shape[1] == 3:
             self.ax_.locator_params(nbins=4)
-            self.ax_.set_box_aspect(None, zoom=0.88)  # or the name of the upright axis is cut off
+            self.ax_.set_box_aspect(None, zoom=0.88)  # otherwise the label of the vertical axis is cut off
 
 
 def _few_columns(X: Any) -> NDArray[np.float64]:

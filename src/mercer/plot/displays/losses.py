@@ -14,7 +14,7 @@ from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS, Loss
 from mercer.problems.losses.residual_losses import CONVEX_LOSSES
 
 POINTS = 601
-# After six ways to break a line the next ones are thinner.
+# There are six dash styles; further lines are thinner.
 WIDTHS = (3.0, 1.5)
 AXES = {"margin": "margin z = y f(x)", "residual": "residual z = f(x) - y"}
 
@@ -101,7 +101,7 @@ class LossDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, losses: Iterable[str | Loss] | None = None, ax: Any = None
     ) -> Self:
-        """Draw the loss of a two-class machine beside the error, and the margins of rows below.
+        """Draw the loss of a two-class classifier beside the error, and the margins of rows below.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class LossDisplay:
             With `decision_function`; a pipeline may end in it.
         X, y : rows and their labels
         losses : iterable of str or Loss, optional
-            By default the 0-1 loss and the classifier's own, where it has a parameter `loss`, else the hinge.
+            By default the 0-1 loss and the classifier's own `loss`, or the hinge if it has no such parameter.
         ax : matplotlib Axes, optional
 
         Returns
@@ -131,7 +131,7 @@ class LossDisplay:
         return cls.from_losses(losses or ["zero_one", own], low=low, high=high, rows=margins, ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         ax = one_panel(ax, figsize=(6.4, 4.8))
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_ = []
@@ -150,7 +150,7 @@ class LossDisplay:
         return self
 
     def _looks(self) -> list[dict[str, Any]]:
-        """How each line is drawn: the error as what it is, a step in ink; the others as lines of a chart."""
+        """The style of each line: the error as a step in ink, the others as lines of a chart."""
         error = {"color": INK, "drawstyle": "steps-post", "linewidth": 1.8}
         styles = iter(line_styles(len(self.losses)))
         looks, count = [], 0

@@ -1,4 +1,4 @@
-"""The solution as C grows: who is free, who is bounded, and who is out of it."""
+"""The solution as C grows: which rows are free, bounded, or not support vectors."""
 
 from typing import Any, Self
 
@@ -9,19 +9,19 @@ from mercer._errors import DataError
 from mercer.plot.drawing.canvas import legend_below, panels
 from mercer.plot.drawing.palette import COLOURS, DASHES, class_styles
 
-# Shares of the box this close to 0 or 1 are at its border.
+# Fractions of the box this close to 0 or 1 are at its border.
 AT_THE_BORDER = 1e-6
-# How far beyond the first and the last breakpoint the picture goes, as a factor, and points on its axis.
+# How far the plot extends beyond the first and the last breakpoint, as a factor, and points on its axis.
 ROOM, BETWEEN = 1.5, 300
 CASES = ("bounded", "free", "zero")
 CASE_STYLES = (("0.35", ""), (COLOURS[5], "///"), ("0.9", ""))
 
 
 class PathDisplay:
-    """Regularisation path of a two-class machine.
+    """Regularisation path of a two-class classifier.
 
-    Above, alpha as a share of its box, alpha / C, one line for each row: at 1 the row is bounded (inside the margin or
-    misclassified), at 0 it is no support vector, between them it is free, on the margin. On the exact path
+    Above, alpha as a fraction of its box, alpha / C, one line for each row: at 1 the row is bounded (inside the margin
+    or misclassified), at 0 it is not a support vector, in between it is free, on the margin. On the exact path
     alpha is piecewise linear in C (Hastie et al. 2004). Below, how many rows are in each case.
 
     Make one with :meth:`from_path` or :meth:`from_arrays`.
@@ -42,7 +42,7 @@ class PathDisplay:
     axes_ : list of two matplotlib Axes
         Shares, and cases.
     ax_, figure_ : matplotlib Axes and Figure
-        The first of them, and where they are.
+        The first of them, and its figure.
     lines_ : list of Line2D
         One for each row.
     cases_ : list of FillBetweenPolyCollection
@@ -77,14 +77,14 @@ class PathDisplay:
 
     @classmethod
     def from_path(cls, path: Any, *, C: ArrayLike | None = None, ax: Any = None, legend: bool = True) -> Self:
-        """Draw what `mercer.regularization_path` has found.
+        """Draw the result of `mercer.regularization_path`.
 
         Parameters
         ----------
         path : RegularizationPath
         C : array-like, optional
-            Where to look. By default the breakpoints, at which an exact path bends, and points between them; from a
-            little before the first to a little after the last.
+            Values to draw. By default the breakpoints, at which an exact path bends, and points between them, from
+            just before the first to just after the last.
         ax : matplotlib Axes or two of them, optional
         legend : bool
 
@@ -120,7 +120,7 @@ class PathDisplay:
         C : array-like of shape (k,)
             Positive; in any order.
         alpha : array-like of shape (k, n)
-            Dual variables for each C, of every row; signed ones, y alpha, will do.
+            Dual variables of every row for each C; they may be signed, y alpha.
         y : array-like of shape (n,), optional
             Labels of the rows.
         weights : array-like of shape (n,), optional
@@ -162,7 +162,7 @@ class PathDisplay:
         return dict(zip(CASES, found, strict=True))
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         self.axes_ = panels(ax, rows=2, figsize=(6.4, 6.0), sharex=True, height_ratios=(3, 2))
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         self._draw_shares()

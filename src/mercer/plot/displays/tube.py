@@ -1,4 +1,4 @@
-"""A regression along one column: the function, the tube around it, and the rows that hold it in place."""
+"""A regression along one column: the function, its tube, and the support vectors."""
 
 from typing import Any, Self
 
@@ -11,16 +11,16 @@ from mercer.plot.drawing.checks import final_model, require_regressor, require_v
 from mercer.plot.drawing.palette import COLOURS, INK
 from mercer.plot.drawing.plane import nameless_rows, numbers, ticks
 
-# Targets this close to the border of the tube, as a share of its half width, lie on it.
+# Targets this close to the border of the tube, as a fraction of its half width, lie on it.
 ON_THE_BORDER = 2e-2
 
 
 class TubeDisplay:
     """Regression function of one column, with its epsilon-tube and support vectors.
 
-    Rows inside the tube cost nothing and are no support vectors. Rows on its border are free support
+    Rows inside the tube cost nothing and are not support vectors. Rows on its border are free support
     vectors (circles), rows outside are bounded ones (diamonds). A model without a tube, such as kernel
-    ridge regression, is drawn as its function and rows.
+    ridge regression, is drawn with its function and rows only.
 
     Make one with :meth:`from_estimator`.
 
@@ -37,7 +37,7 @@ class TubeDisplay:
     is_support : ndarray of bool of shape (n,)
         Which of the rows are support vectors.
     residuals : ndarray of shape (n,)
-        Targets less predictions.
+        Targets minus predictions.
     names : tuple of two str
         What the axes show.
 
@@ -104,14 +104,14 @@ class TubeDisplay:
         Parameters
         ----------
         estimator : fitted regressor
-            Its `epsilon_` or `epsilon`, if it has one, is the tube.
+            Its `epsilon_` or `epsilon`, if it has one, defines the tube.
         X : array-like of shape (n, 1)
             The rows it was fitted to, or others; support vectors are found by their values.
         y : array-like of shape (n,)
         resolution : int
             Points along the axis.
         padding : float
-            Room around the rows, as a share of their range.
+            Space around the rows, as a fraction of their range.
         ax : matplotlib Axes, optional
         xlabel, ylabel : str, optional
         legend : bool
@@ -140,7 +140,7 @@ class TubeDisplay:
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         ax = one_panel(ax)
         self.ax_, self.figure_ = ax, ax.figure
         self._draw_tube()
@@ -191,7 +191,7 @@ def _epsilon(model: Any) -> float | None:
 
 
 def _is_support(model: Any, rows: NDArray[Any], residuals: NDArray[Any]) -> NDArray[np.bool_]:
-    """Rows that are support vectors: by value, and not inside the tube, where a twin of one may lie."""
+    """Rows that are support vectors: by value, and not inside the tube, where a duplicate of one may lie."""
     epsilon = _epsilon(model)
     vectors = getattr(model, "support_vectors_", None)
     if vectors is None or epsilon is None:

@@ -1,4 +1,4 @@
-"""What a search over parameters has found: scores over one parameter, or over two as a map."""
+"""The result of a search over parameters: scores over one parameter, or over two as a map."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,16 @@ from mercer.plot.drawing.canvas import legend_below, one_panel
 from mercer.plot.drawing.checks import require_attribute
 from mercer.plot.drawing.palette import COLOURS, INK, ink_on, one_sided_map
 
-# Cells of a map that still have room for their number.
+# The largest map whose cells have room for numbers.
 MOST_NUMBERS = 150
 
 
 class TuningDisplay:
     """Cross-validated scores of a search: a heat map of two parameters, or a line of one.
 
-    Where the search had more parameters, each place shows the best score over the others. The best place has
-    a star; dots mark places within one standard error of it, among which data of this size cannot choose. A
-    place that was not tried, or whose fits failed, is hatched. Candidates that are no grid are drawn as points.
+    If the search had more parameters, each place shows the best score over the others. The best place has
+    a star; dots mark places within one standard error of it, which data of this size cannot tell apart. A
+    place that was not tried, or whose fits failed, is hatched. Candidates that do not form a grid are drawn as points.
 
     Make one with :meth:`from_estimator` or :meth:`from_results`.
 
@@ -30,15 +30,15 @@ class TuningDisplay:
     names : list of one or two str
         The parameters.
     values : list of lists
-        Those of each parameter that were tried, in order.
+        The values of each parameter that were tried, in order.
     scores : ndarray of shape (len(values[1]), len(values[0])), or (len(values[0]),)
         Best mean score; NaN where there is none.
     spread : ndarray of the same shape
         Standard deviation over the folds of that score.
     best : tuple of int
-        The best place: row and column, or rank. Of equal ones, that of the candidate which came first.
+        The best place: row and column, or rank. Among equals, the candidate that came first.
     n_splits : int
-        Folds; 0 where it is not known.
+        Folds; 0 if not known.
     is_grid : bool
         Whether the candidates fill the map.
 
@@ -148,13 +148,13 @@ class TuningDisplay:
             spread=around,
             best=best,
             n_splits=n_splits,
-            # A random search fills a map of its own values so thinly that cells would show nothing.
+            # A random search fills the map of its own values so thinly that cells would show nothing.
             is_grid=len(names) == 1 or np.isfinite(highest).mean() > 0.5,
         )
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         ax = one_panel(ax)
         self.ax_, self.figure_, self.texts_ = ax, ax.figure, []
         if len(self.names) == 1:
@@ -168,7 +168,7 @@ class TuningDisplay:
         return self
 
     def _is_near(self) -> NDArray[np.bool_]:
-        """Which places are within one standard error of the best, itself left out."""
+        """Which places are within one standard error of the best, excluding itself."""
         best = self.best
         if self.n_splits < 2:
             return np.zeros(self.scores.shape, bool)
@@ -288,7 +288,7 @@ def _best_of_each(
     scores: NDArray[Any],
     spread: NDArray[Any],
 ) -> tuple[NDArray[Any], NDArray[Any], tuple[int, ...]]:
-    """For each combination of the drawn parameters its best score and the spread of that; and the best place."""
+    """For each combination of the drawn parameters, its best score and the spread of that; and the best place."""
     shape = tuple(len(each) for each in reversed(values))
     highest, around, best = np.full(shape, np.nan), np.zeros(shape), None
     ranks = [{value: k for k, value in enumerate(each)} for each in values]
@@ -307,7 +307,7 @@ def _best_of_each(
 
 
 def _plain(value: Any) -> Any:
-    """A value that can be compared: itself if it is a number or a text, else what it looks like."""
+    """A value that can be compared: itself if it is a number or a text, otherwise its repr."""
     if isinstance(value, bool | str) or value is None:
         return value
     if isinstance(value, int | float | np.number):

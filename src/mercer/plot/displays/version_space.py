@@ -1,4 +1,4 @@
-"""The version space as a map: walls, the ball that fits in, and the centres."""
+"""The version space as a map: walls, the largest ball inside, and the centres."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -15,11 +15,11 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.version_space.analytic_centre import analytic_centre
 from mercer.solvers.version_space.ball_centre import ball_centre
 
-# Accuracy of the centres; the eye needs less.
+# Accuracy of the centres, more than the eye needs.
 TOL = 1e-8
 # Points of a line on the map.
 RESOLUTION = 361
-# Marks of the centres, which differ by shape as well as by colour.
+# Markers of the centres, which differ in shape as well as in colour.
 MARKS = ("o", "^", "*", "D", "s", "P", "X", "v")
 MARK_COLOURS = tuple(COLOURS[k] for k in (4, 2, 3, 7, 5, 0, 1, 6))
 CENTRES = ("ball centre", "analytic centre", "centre of mass")
@@ -28,11 +28,11 @@ CENTRES = ("ball centre", "analytic centre", "centre of mass")
 class VersionSpaceDisplay:
     """All weight vectors that classify every row correctly, and their centres, as a map.
 
-    Three weights (two features and a bias, or three features) of length 1 are points of a sphere.
+    Three weights (two features and a bias, or three features) of length 1 are points on a sphere.
     Each row cuts it along a great circle, its *wall*: weight vectors on one side classify the row
-    correctly. What all rows leave is the version space, a polygon. The map shows its
-    neighbourhood with areas as they are on the sphere (Lambert's azimuthal projection), so that
-    a random correct classifier is as likely to be in any part as that part is large.
+    correctly. What all rows leave is the version space, a polygon. The map of its
+    neighbourhood preserves areas (Lambert's azimuthal projection), so
+    the probability that a random correct classifier is in any part is proportional to its area.
 
     Make one with :meth:`from_data`.
 
@@ -133,7 +133,7 @@ class VersionSpaceDisplay:
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         ax = one_panel(ax)
         self.ax_, self.figure_ = ax, ax.figure
         self._draw_region()
@@ -192,7 +192,7 @@ class VersionSpaceDisplay:
             if name in CENTRES:
                 style |= {"c": colour, "edgecolors": "white", "linewidths": 0.8}
             else:
-                # Hollow and larger: a centre that it coincides with shows through.
+                # Hollow and larger, so that a centre at the same place shows through.
                 style |= {"facecolors": "none", "edgecolors": colour, "linewidths": 1.6, "s": 200, "zorder": 6}
             self.marks_[name] = self.ax_.scatter(*self.map(point[None]).T, label=name, **style)
 

@@ -1,4 +1,4 @@
-"""How much each kernel of a combination counts."""
+"""The weight of each kernel in a combination."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
@@ -11,13 +11,13 @@ from mercer.plot.drawing.canvas import legend_below, one_panel
 from mercer.plot.drawing.checks import final_model, require_attribute
 from mercer.plot.drawing.palette import COLOURS, HATCHES, INK
 
-# Room that a bar takes, in inches.
+# Height of a bar, in inches.
 BAR = 0.28
 LONGEST_NAME = 44
 
 
 class WeightsDisplay:
-    """Weights of kernels as bars, for one model or several; a weight of 0 is said in words.
+    """Weights of kernels as bars, for one model or several; a weight of 0 is written out.
 
     Make one with :meth:`from_estimator` or :meth:`from_weights`.
 
@@ -26,9 +26,9 @@ class WeightsDisplay:
     names : list of str
         The kernels.
     weights : ndarray of shape (n_models, n_kernels)
-        Not negative.
+        Nonnegative.
     models : list of str
-        What the groups of bars are, if there are several.
+        The names of the groups of bars, if there are several.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class WeightsDisplay:
         estimator : fitted model
             With `weights_`, and `kernel_names_` or `kernels` (a list, or a dict by name) to take names from.
         names : iterable of str, optional
-            Of the kernels; by default their own.
+            Of the kernels; by default the model's own names.
         sort : bool
             Whether the largest weight comes first.
         ax : matplotlib Axes, optional
@@ -92,7 +92,7 @@ class WeightsDisplay:
         ----------
         names : iterable of str
         weights : array-like of shape (n_kernels,), or dict of str to such
-            Not negative.
+            Nonnegative.
         sort : bool
             Whether the largest weight comes first.
         ax : matplotlib Axes, optional
@@ -114,7 +114,7 @@ class WeightsDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, into `ax` or into a new figure, and return the display itself."""
+        """Draw into `ax` or a new figure, and return the display."""
         count = len(self.models)
         ax = one_panel(ax, figsize=(6.4, 1.2 + BAR * (count + 0.6) * len(self.names)))
         self.ax_, self.figure_ = ax, ax.figure
@@ -141,7 +141,7 @@ class WeightsDisplay:
 
 
 def _names(model: Any, count: int) -> list[str]:
-    """The names a model has for its kernels, else what they look like."""
+    """The model's names for its kernels, or else their repr."""
     if len(getattr(model, "kernel_names_", ())) == count:
         return [str(name) for name in model.kernel_names_]
     kernels = getattr(model, "kernels_", None) or getattr(model, "kernels", None)

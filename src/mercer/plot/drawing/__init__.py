@@ -1,1 +1,1 @@
-"""What displays are drawn with: axes, colours, planes, layouts."""
+"""Building blocks of displays: axes, colours, planes, layouts."""

@@ -1,4 +1,4 @@
-"""Where a display draws: axes it is given, or a new figure with one panel or several."""
+"""Where a display draws: the given axes, or a new figure with one panel or several."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def panels(
 ) -> list[Any]:
     """As many axes as a display has panels, row by row.
 
-    `ax` is None for a new figure, one Axes whose place they divide among them, or a sequence of that many
+    `ax` is None for a new figure, one Axes whose space they divide, or a sequence of that many
     Axes. `shares` are matplotlib's width_ratios and height_ratios.
     """
     plt = load_pyplot()
@@ -53,6 +53,6 @@ def panels(
 
 
 def legend_below(ax: Any, columns: int = 2, gap: float = 0.13, handles: Any = None) -> Any:
-    """A legend below the axes, where it hides nothing."""
+    """A legend below the axes, where it covers nothing."""
     style = {"frameon": False, "fontsize": "small", "ncols": columns, "handles": handles}
     return ax.legend(loc="upper center", bbox_to_anchor=(0.5, -gap), **style)

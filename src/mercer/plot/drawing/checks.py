@@ -10,7 +10,7 @@ from mercer.estimators.fitting.inputs import is_function, is_precomputed, takes_
 
 
 def final_model(estimator: Any) -> Any:
-    """The fitted model itself: what a search has found, or what is given."""
+    """The fitted model itself, or the one that a search has found."""
     model = getattr(estimator, "best_estimator_", estimator)
     check_is_fitted(model)
     return model
@@ -27,7 +27,7 @@ def require_vectors(estimator: Any, display: str) -> None:
 
 
 def require_classifier(estimator: Any, display: str) -> None:
-    """A model with classes, or one that tells the usual from the unusual."""
+    """A classifier, or a detector of outliers."""
     if is_regressor(estimator):
         raise ParameterError(f"{display} draws classifiers, got the regressor {_name(estimator)}; see TubeDisplay")
     if not hasattr(estimator, "classes_") and not is_outlier_detector(estimator):
@@ -35,13 +35,13 @@ def require_classifier(estimator: Any, display: str) -> None:
 
 
 def require_regressor(estimator: Any, display: str) -> None:
-    """A model of numbers."""
+    """A regressor."""
     if not is_regressor(estimator):
         raise ParameterError(f"{display} draws regressors, got {_name(estimator)}; see DecisionBoundaryDisplay")
 
 
 def require_attribute(estimator: Any, name: str, display: str, remedy: str) -> Any:
-    """What the display draws, or an error that says which models have it."""
+    """The attribute that the display draws, or an error that says which models have it."""
     if not hasattr(estimator, name):
         raise ParameterError(f"{display} needs a model with {name}, which {_name(estimator)} does not have; {remedy}")
     return getattr(estimator, name)

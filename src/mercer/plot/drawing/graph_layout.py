@@ -1,4 +1,4 @@
-"""A graph drawn so that distances on paper are like those along its edges, its nodes coloured by value."""
+"""A graph drawn so that distances on paper resemble those along its edges, with nodes coloured by value."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ ROUNDS = 300
 
 
 def positions(graph: Graph) -> NDArray[np.float64]:
-    """Places of the nodes in the plane, shape (n, 2), by majorising the stress.
+    """Positions of the nodes in the plane, shape (n, 2), by majorising the stress.
 
     Kamada & Kawai's (1989) criterion, sum over pairs of (|x_i - x_j| - d_ij)² / d_ij², decreased by the
     steps of Gansner, Koren & North (2004) from the classical scaling of the distances.
@@ -34,7 +34,7 @@ def _scaled(distances: NDArray[Any]) -> NDArray[Any]:
     centred = -0.5 * (squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean())
     values, vectors = np.linalg.eigh(centred)
     vectors = vectors[:, [-1, -2]] if len(values) > 1 else vectors
-    # The sign of an eigenvector is chance; the largest entry is made positive. Twins of a ring are told apart.
+    # The sign of an eigenvector is arbitrary; make the largest entry positive. Twins in a ring are separated.
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), range(vectors.shape[1])])
     places = vectors * np.sqrt(np.maximum(values[[-1, -2]], 0.0))
     angle = 2.0 * np.pi * np.arange(len(distances)) / len(distances)
@@ -56,7 +56,7 @@ def _majorised(places: NDArray[Any], distances: NDArray[Any]) -> NDArray[Any]:
 def draw_graph(ax: Any, graph: Graph, names: list[str], values: NDArray[Any]) -> list[Any]:
     """Draw edges and nodes, shaded by value; returns the nodes in order.
 
-    Nodes that speak against are squares with dashed borders, those that speak for are circles.
+    Nodes with negative values are squares with dashed borders, the others are circles.
     """
     places = positions(graph)
     largest = abs(values).max(initial=0.0) or 1.0

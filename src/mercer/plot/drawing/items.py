@@ -1,4 +1,4 @@
-"""Rows or items, whatever holds them, by position."""
+"""Rows or items by position, whatever container holds them."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def take(X: Any, places: NDArray[np.intp]) -> Any:
-    """The rows or items at these places, in a container of the same kind."""
+    """The rows or items at these positions, in a container of the same kind."""
     if hasattr(X, "iloc"):
         return X.iloc[places]
     return X[places] if hasattr(X, "shape") else [X[place] for place in places]

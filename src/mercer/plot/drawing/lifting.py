@@ -1,4 +1,4 @@
-"""How rows are lifted: by the features of a kernel, by those of the caller, or by the decision value."""
+"""How rows are lifted: by the features of a kernel, by the caller's, or by the decision value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from mercer._errors import DataError, ParameterError
 from mercer.plot.drawing.checks import require_attribute
 from mercer.plot.drawing.plane import dense, numbers
 
-# Features whose values differ by less than this, as a share of their size, are constants.
+# Features whose values differ by less than this, relative to their size, are constants.
 CONSTANT = 1e-12
 
 
@@ -27,7 +27,7 @@ class Lift:
 
 
 def lift_of(model: Any, rows: NDArray[Any], feature_map: Callable[..., Any] | None) -> Lift:
-    """The lift that belongs to a fitted model of two classes."""
+    """The lift for a fitted model of two classes."""
     if len(model.classes_) != 2:
         raise DataError(f"LiftDisplay draws one plane between two classes, got {len(model.classes_)} classes")
     if feature_map is not None:
@@ -83,7 +83,7 @@ def _lift_by_decision(model: Any, rows: NDArray[Any]) -> Lift:
 
 
 def _names(lifted: Callable[..., NDArray[Any]], columns: int, count: int) -> tuple[str, ...]:
-    """What the features are, found by evaluating them: multiples of x, x² and the product of two columns."""
+    """Names for the features, found by evaluating them: multiples of x, x² and the product of two columns."""
     at = np.random.default_rng(0).uniform(0.5, 2.0, (4, columns))
     known = {"x": at[:, 0], "x²": at[:, 0] ** 2}
     if columns == 2:

@@ -1,4 +1,4 @@
-"""Colours and marks that stay apart for colour-blind readers and on grey paper.
+"""Colours and markers that colour-blind readers and black-and-white printers can distinguish.
 
 Okabe & Ito (2008). Classes differ by shape as well as by colour.
 """
@@ -10,7 +10,7 @@ from mercer._errors import MissingExtraError
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#666666")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-# Ways to break a line, which tell lines apart where colours do not.
+# Dash styles, which distinguish lines where colours do not.
 DASHES = ("solid", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1.2, 1, 1.2, 1, 1.2)))
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "oo", "--")
 INK = "#222222"
@@ -26,13 +26,13 @@ def load_pyplot() -> Any:
 
 
 def class_styles(count: int) -> list[tuple[str, str]]:
-    """A (colour, mark) pair for each class; they repeat only after 8 x 8 classes."""
+    """A (colour, marker) pair for each class; they repeat only after 8 x 8 classes."""
     shifted = (MARKS[(k + k // len(COLOURS)) % len(MARKS)] for k in range(count))
     return list(zip(islice(cycle(COLOURS), count), shifted, strict=True))
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
-    """Colour, dashes and mark for each line of a chart, as matplotlib's `plot` takes them."""
+    """Colour, dashes and marker for each line of a chart, as arguments of matplotlib's `plot`."""
     colours = [colour for colour in COLOURS if colour != "#F0E442"]  # a yellow line is lost on white paper
     return [
         {"color": colours[k % len(colours)], "linestyle": DASHES[k % len(DASHES)], "marker": MARKS[k % len(MARKS)]}
@@ -48,12 +48,12 @@ def two_sided_map() -> Any:
 
 
 def one_sided_map() -> str:
-    """Name of the colour map for amounts: from dark to light for every eye, and on grey paper (Nuñez et al. 2018)."""
+    """Name of the colour map for amounts, whose brightness always rises (Nuñez et al. 2018)."""
     return "cividis"
 
 
 def ink_on(colour: Any) -> str:
-    """Black or white, whichever can be read on a colour."""
+    """Black or white, whichever is legible on a colour."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = to_rgb(colour)

@@ -1,4 +1,4 @@
-"""Rows and models brought into the plane: two columns, a grid around them, values on it."""
+"""Rows and models in the plane: two columns, a grid around them, values on it."""
 
 import warnings
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ METHODS = ("auto", "decision_function", "predict_proba", "predict")
 
 
 def dense(rows: Any) -> Any:
-    """The rows as they are, or spread out if they are sparse."""
+    """The rows themselves, as a dense array if they are sparse."""
     return rows.toarray() if hasattr(rows, "toarray") else rows
 
 
 def numbers(X: Any) -> NDArray[np.float64]:
-    """Rows as an array of numbers, or an error that says that they are none."""
+    """Rows as an array of numbers, or an error that says why they are not."""
     try:
         return np.asarray(dense(X), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -27,7 +27,7 @@ def numbers(X: Any) -> NDArray[np.float64]:
 
 
 def plane_points(X: Any) -> NDArray[np.float64]:
-    """The rows as points of the plane, or an error that says what is in the way."""
+    """The rows as points of the plane, or an error that says why they cannot be."""
     points = numbers(X)
     if points.ndim != 2 or points.shape[1] != 2:
         raise DataError(f"X must have 2 columns to be drawn in the plane, got shape {points.shape}; choose two of them")
@@ -51,14 +51,14 @@ def ticks(column: NDArray[Any], padding: float, resolution: int) -> NDArray[Any]
 
 @contextmanager
 def nameless_rows() -> Iterator[None]:
-    """The model may have learnt from a frame; a grid has no column names, and needs none."""
+    """Evaluate a model without its warning that the grid, unlike its training frame, has no column names."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         yield
 
 
 def method_to_ask(estimator: Any, method: str) -> str:
-    """The method to ask: decision values for two classes and for detectors, the predicted class for more."""
+    """The method to call: decision values for two classes and for detectors, the predicted class for more."""
     if method not in METHODS:
         raise ParameterError(f"response_method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
     several = len(getattr(estimator, "classes_", (-1, 1))) > 2

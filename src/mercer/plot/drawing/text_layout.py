@@ -1,4 +1,4 @@
-"""A text with its symbols shaded, in lines like a page."""
+"""A text with its symbols shaded, laid out in lines."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 from mercer.plot.drawing.palette import INK
 from mercer.plot.drawing.shades import AGAINST_DASHES, shade
 
-# Characters of a line.
+# Characters per line.
 WIDTH = 62
 # Height of a line over the width of a character.
 TALLER = 2.3
 
 
 def lines_of(symbols: list[str]) -> list[list[int]]:
-    """Places of the symbols on each line; words are not broken, and blanks stand between them."""
+    """Positions of the symbols on each line; words are not broken, and are separated by blanks."""
     lines, used = [[]], 0
     for place, symbol in enumerate(symbols):
         needed = _cells(symbols, place)
@@ -29,8 +29,8 @@ def lines_of(symbols: list[str]) -> list[list[int]]:
 def draw_text(ax: Any, symbols: list[str], names: list[str], values: NDArray[Any]) -> list[Any]:
     """Draw a cell for each symbol, shaded by its value; returns the cells in order.
 
-    What speaks against is underlined by dashes, what speaks for by a line, so that the sign can be
-    told without colour.
+    Negative values are underlined with dashes, positive ones with a line, so that the sign can be
+    seen without colour.
     """
     from matplotlib.patches import Rectangle
 
@@ -65,6 +65,6 @@ def _spell(ax: Any, text: str, column: int, row: int) -> None:
 
 
 def _cells(symbols: list[str], place: int) -> int:
-    """Cells that a symbol takes: words have a blank after them, characters none."""
+    """Cells that a symbol takes: words have a blank after them, characters have none."""
     is_of_words = any(len(symbol) > 1 for symbol in symbols)
     return len(symbols[place]) + is_of_words

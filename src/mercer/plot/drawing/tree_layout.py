@@ -10,12 +10,12 @@ from mercer.plot.drawing.shades import AGAINST_DASHES, shade, speaks_against
 
 
 def width_of(tree: Any) -> float:
-    """How much room the leaves take beside one another."""
+    """How much room the leaves take side by side."""
     return float(sum(_rooms(tree)))
 
 
 def _rooms(tree: Any) -> list[float]:
-    """The width of each leaf, or of the widest of those right above it that have no other."""
+    """The width of each leaf, or of the widest node above it with no other child."""
     rooms, above = [], 0.0
     for label, count in zip(tree.labels, tree.counts, strict=True):
         above = max(above, _room(label)) if count <= 1 else 0.0
@@ -52,7 +52,7 @@ def positions(tree: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
 def draw_tree(ax: Any, tree: Any, names: list[str], values: NDArray[Any]) -> list[Any]:
     """Draw the nodes as boxes shaded by value; returns them in preorder.
 
-    Boxes of what speaks against are square and dashed, of what speaks for round.
+    Boxes with negative values are square and dashed, the others are round.
     """
     places, parents = positions(tree)
     largest = abs(values).max(initial=0.0) or 1.0
