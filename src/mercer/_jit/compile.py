@@ -13,11 +13,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import numba
 from numba.core.compiler_lock import global_compiler_lock
 
 from mercer._jit.cache import cache_directory, source_digest
 from mercer._jit.kept_code import KeptCode, NotFound
+from mercer._jit.one_piece import OnePieceDispatcher
 from mercer._jit.waiting import is_any_apart, is_apart, run_apart
 
 # In the place of infinity, which means nothing in code compiled with these permissions (`ninf`): comparing with it, or
@@ -86,7 +86,8 @@ def _decorate(function: Callable[..., Any], flags: Set[str]) -> Any:
     # A function that calls another has a copy of it, optimised on its own. Which copy runs would
     # depend on what else was compiled or loaded in this process, and with it the last bit of a
     # result: the first run would differ from later ones. Inlined, there is only one.
-    compiled = numba.njit(nogil=True, forceinline=True, fastmath=set(flags))(function)
+    options = {"nopython": True, "nogil": True, "forceinline": True, "fastmath": set(flags), "boundscheck": None}
+    compiled = OnePieceDispatcher(function, options)
     compiled._cache = KeptCode(compiled, _DIRECTORY)
     _compile_apart(compiled)
     return compiled

@@ -100,7 +100,9 @@ def fused_response(rows: "RowView", losses: "RoundedLosses", point: Point) -> tu
 @jit
 def _system(rows: "RowView", slope: FloatArray, scale: float, weight: float, H: FloatArray) -> None:
     last = H.shape[0] - 1
-    H[:, :] = 0.0
+    for j in range(last + 1):
+        for k in range(last + 1):
+            H[j, k] = 0.0
     for i in range(slope.shape[0]):
         if slope[i] != 0.0:
             row_outer(rows, i, slope[i], H)
@@ -174,7 +176,7 @@ def fused_run(
             primal += 0.5 * w[j] * w[j]
         if primal < best.values[0]:
             best.values[0] = primal
-            best.w[:] = w
+            _copy(w, best.w)
         best.values[1] = improve_dual(
             best.beta, best.total, best.values[1], point.beta, point.total,
             losses.linear, losses.ridge, losses.epsilon, weight * scale,
@@ -183,13 +185,20 @@ def fused_run(
             return done
         square = _residual(point.total, w, scale * balance, weight, residual)
         if has_kinks and square <= INNER * distance:
-            losses.centre[:] = point.beta
+            _copy(point.beta, losses.centre)
             narrow(losses.inverse, NARROWER)
             _, _, balance = fused_response(rows, losses, point)
             _residual(point.total, w, scale * balance, weight, residual)
         if not fused_step(rows, losses, point, residual, constant, room):
             return done
     return steps
+
+
+@jit
+def _copy(values: FloatArray, into: FloatArray) -> None:
+    """As ``into[:] = values``, whose message for other shapes would take longer to compile than a step does."""
+    for i in range(values.shape[0]):
+        into[i] = values[i]
 
 
 @jit
