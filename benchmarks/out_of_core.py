@@ -1,6 +1,9 @@
-"""A linear machine learnt from Parquet files within a limit of memory: time, passes, and peak memory of its process.
+"""A machine learnt from Parquet files within a limit of memory: time, passes, and peak memory of its process.
 
     python -m benchmarks.out_of_core --rows 1000000 --memory-limit 2GiB
+    python -m benchmarks.out_of_core --rows 10000000 --losses squared_hinge low_rank --landmarks 200
+
+Linear machines by their loss, and `low_rank`: an SVC with a Gaussian kernel over landmarks.
 
 The data are made and written to a temporary folder, a part at a time. One child process reads them as often as asked
 and does nothing else; another fits. Both begin with a warm disk cache where the files fit into it.
@@ -66,22 +69,34 @@ def read_once(folder):
     return time.perf_counter() - begin, time.process_time() - worked
 
 
-def fit(folder, loss, memory_limit, C):
+def machine(options):
+    """The machine that is to be fitted."""
+    from mercer import SVC, LinearSVC, LowRank
+
+    [loss], shared = options.losses, {"C": options.C, "memory_limit": options.memory_limit}
+    if loss != "low_rank":
+        return LinearSVC(loss=loss, **shared)
+    return SVC(gamma=0.5 / options.columns, approximation=LowRank(options.landmarks), **shared)
+
+
+def fit(folder, options):
     """One fit; what it took. To be run in a process of its own."""
+    from sklearn.base import clone
     from sklearn.pipeline import make_pipeline
 
-    from mercer import LinearSVC, TableFeatures
+    from mercer import LowRank, TableFeatures
     from mercer.io import Blocks
 
     # Compiled code is loaded, and made if need be, before the clock begins.
     rng = np.random.default_rng(0)
-    few = rng.normal(size=(400, 3))
-    LinearSVC(loss=loss).fit(Blocks((few, (few[:, 0] > 0).astype(int)), block_rows=100))
+    few, asked = rng.normal(size=(400, 3)), machine(options)
+    small = {"approximation": LowRank(20)} if options.losses == ["low_rank"] else {}
+    clone(asked).set_params(**small).fit(Blocks((few, (few[:, 0] > 0).astype(int)), block_rows=100))
     begin, worked = time.perf_counter(), time.process_time()
     blocks = Blocks(folder, target="y", block_rows=PART)
     features = TableFeatures().fit(blocks)
     learnt = time.perf_counter()
-    model = LinearSVC(loss=loss, C=C, memory_limit=memory_limit).fit(features.transform(blocks))
+    model = asked.fit(features.transform(blocks))
     fitted, worked = time.perf_counter(), time.process_time() - worked
     score = make_pipeline(features, model).score(blocks)
     return {
@@ -94,6 +109,7 @@ def fit(folder, loss, memory_limit, C):
         "status": model.status_.name,
         "gap": model.certificate_.relative_gap,
         "accuracy": score,
+        "distance": model.distance_.relative if small else 0.0,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }
 
@@ -101,7 +117,8 @@ def fit(folder, loss, memory_limit, C):
 def in_child(folder, loss, options):
     """`fit` in a process of its own, so that its peak of memory is its own."""
     call = [sys.executable, "-m", "benchmarks.out_of_core", "--child", str(folder), "--losses", loss,
-            "--memory-limit", options.memory_limit, "--C", str(options.C)]  # fmt: skip
+            "--memory-limit", options.memory_limit, "--C", str(options.C), "--columns", str(options.columns),
+            "--landmarks", str(options.landmarks)]  # fmt: skip
     done = subprocess.run(call, stdout=subprocess.PIPE, check=True, text=True)  # noqa: S603 - ourselves
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -125,10 +142,10 @@ def report(options):
                 loss, f"{found['first']:.1f}", f"{found['fit']:.1f}", str(found["passes"]), f"{readings:.1f}",
                 f"{readings * once:.1f}", f"{seconds / (readings * once):.2f}", f"{found['worked']:.1f}",
                 f"{found['worked'] / (readings * once_worked):.2f}", f"{found['peak'] / 2**30:.2f}",
-                found["status"], f"{found['gap']:.1e}", f"{100 * found['accuracy']:.2f}",
+                found["status"], f"{found['gap']:.1e}", f"{found['distance']:.1e}", f"{100 * found['accuracy']:.2f}",
             ])  # fmt: skip
         head = ("loss", "first pass s", "fit s", "passes", "readings", "to read as often s", "ratio", "processor s",
-                "its ratio", "peak GiB", "status", "gap", "accuracy %")  # fmt: skip
+                "its ratio", "peak GiB", "status", "gap", "distance", "accuracy %")  # fmt: skip
         print(table(head, rows))
 
 
@@ -139,13 +156,14 @@ def main():
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--memory-limit", default="2GiB")
     parser.add_argument("--C", type=float, default=1.0)
-    parser.add_argument("--losses", nargs="+", default=LOSSES)
+    parser.add_argument("--losses", nargs="+", choices=(*LOSSES, "low_rank"), default=LOSSES)
+    parser.add_argument("--landmarks", type=int, default=200)
     parser.add_argument("--child", type=Path, default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child is None:
         report(options)
     else:
-        print(json.dumps(fit(options.child, options.losses[0], options.memory_limit, options.C)))
+        print(json.dumps(fit(options.child, options)))
 
 
 if __name__ == "__main__":

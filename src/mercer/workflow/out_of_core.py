@@ -11,8 +11,11 @@ from sklearn.pipeline import Pipeline
 from mercer._errors import DataError, ParameterError
 from mercer.estimators.linear.svc import LinearSVC
 from mercer.estimators.linear.svr import LinearSVR
+from mercer.estimators.low_rank.low_rank import LowRank
 from mercer.estimators.out_of_core.first_pass import all_targets, first_pass
 from mercer.estimators.out_of_core.table_features import TableFeatures
+from mercer.estimators.svm.svc import SVC
+from mercer.estimators.svm.svr import SVR
 from mercer.exchange.model_file.save import save
 from mercer.io.blocks.blocks import Blocks
 from mercer.io.blocks.choice import RowChoice
@@ -21,6 +24,7 @@ from mercer.report.html_page import write_page
 from mercer.report.model_words import columns_of, describe_model, machine_of, trace_of
 from mercer.report.record import Record
 from mercer.report.scores import advice, score
+from mercer.selection.tuning.linear import LinearCV
 from mercer.solvers.limits import Limits
 from mercer.workflow.clock import timed
 from mercer.workflow.run import HOLDOUT, FoldWatch, Watch, watched
@@ -71,7 +75,7 @@ class BlocksRun:
             machine, self.notes = self._machine(y, limits)
             machine.set_params(callbacks=callbacks)
             try:
-                machine.fit(rows)
+                machine = self._fitted(machine, rows)
             finally:
                 machine.set_params(callbacks=None, time_limit=self.options["time_limit"])
         steps = [("model", machine)] if features is None else [("features", features), ("model", machine)]
@@ -107,16 +111,28 @@ class BlocksRun:
         labels, counts = np.unique(y, return_counts=True)
         return y, {"classes": dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True))}
 
+    def _fitted(self, machine: Any, rows: Blocks) -> Any:
+        if not self.options.get("Cs"):
+            return machine.fit(rows)
+        search = LinearCV(machine, list(self.options["Cs"]), cv=self.options["cv"]).fit(rows)
+        best, score = search.best_params_["C"], search.best_score_
+        self.notes.append(f"C={best:g} was chosen of {len(search.Cs)} by {search.cv} folds, which scored {score:.4f}")
+        return search.best_estimator_
+
     def _machine(self, y: NDArray[Any], limits: Limits) -> tuple[Any, list[str]]:
         left = self.options["time_limit"]
         shared = {
             "n_jobs": self.options["n_jobs"], "memory_limit": self.options["memory_limit"],
             "time_limit": None if left is None else max(left - limits.seconds, 1e-3),
         }  # fmt: skip
-        C = self.options["C"]
+        C, of_classes, of_quantities = self.options["C"], LinearSVC, LinearSVR
+        if self.options.get("kernel") not in (None, "linear"):
+            of_classes, of_quantities = SVC, SVR
+            shared["kernel"] = self.options["kernel"]
+            shared["approximation"] = LowRank(self.options.get("landmarks") or LowRank.landmarks)
         if self.task == "classification":
             weight = self.options.get("class_weight")
-            return LinearSVC(C=C, class_weight=weight, **shared), [
+            return of_classes(C=C, class_weight=weight, **shared), [
                 f"{self._target_name} holds {len(np.unique(y))} classes"
             ]
         if self.options.get("class_weight"):
@@ -124,7 +140,7 @@ class BlocksRun:
         if y.dtype.kind not in "iuf":
             raise DataError(f"{self.name}: regression needs numbers, and the target holds texts such as {str(y[0])!r}")
         unit = float(np.std(y.astype(np.float64))) or 1.0
-        return LinearSVR(C=C * unit, epsilon=0.1 * unit, **shared), [
+        return of_quantities(C=C * unit, epsilon=0.1 * unit, **shared), [
             f"{self._target_name} holds quantities: regression",
             f"C and epsilon are in units of the target's deviation, {unit:.4g}",
         ]
@@ -140,7 +156,10 @@ class BlocksRun:
         found = [f"out of core: {len(self.blocks)} blocks; {passes}"]
         if features is not None:
             scaled = "scaled to mean 0, deviation 1" if self.options["scale"] else "as they are"
-            found.append(f"a plane; numbers {scaled}, a feature a label, missing values filled and marked")
+            what = "a plane"
+            if hasattr(machine, "approximation_"):
+                what = f"{machine.expansion_.kernel!r} over {machine.approximation_.count} landmarks"
+            found.append(f"{what}; numbers {scaled}, a feature a label, missing values filled and marked")
         return found
 
     @property
@@ -163,14 +182,7 @@ class BlocksRun:
             raise ParameterError("--cv is for data that are read at once; out of core, --holdout scores")
         with timed(self.seconds, "score"):
             if self.held is not None:
-                truth, predicted = [], []
-                for i, each in enumerate(predictions(self.model, self.held)):
-                    truth.append(np.asarray(self.held.targets(i)[0]))
-                    predicted.append(each)
-                y = np.concatenate(truth)
-                classes = getattr(machine_of(self.model), "classes_", None)
-                y = y.astype(str) if classes is not None and classes.dtype.kind == "U" and y.dtype.kind != "U" else y
-                self.record.scores = {**score(self.task, y, np.concatenate(predicted)), "how": "held out"}
+                self.record.scores = {**_scores(self.model, self.held, self.task), "how": "held out"}
                 self.record.notes += advice(self.record.scores, machine_of(self.model))
         self.record.no_bounds = "the bounds of mercer.theory look at all rows at once"
 
@@ -178,6 +190,31 @@ class BlocksRun:
         """Write the page, without the pictures that need rows."""
         self.record.files["report"] = str(path)
         write_page(path, self.record, Shown(self.model, None, None))
+
+
+def evaluated(model: Any, blocks: Blocks, source: str, name: str) -> Record:
+    """The scores of a model on blocks with targets."""
+    is_classifier = hasattr(machine_of(model), "classes_")
+    task = "classification" if is_classifier else "regression"
+    about = {
+        "name": source, "format": "blocks", "kind": "table" if blocks.is_table else "vectors", "rows": blocks.n_rows,
+        "columns": blocks.names, "target": blocks.target, "task": task, "learnt_from": None,
+    }  # fmt: skip
+    record = Record(f"{name} on {source}", about, describe_model(model), trace=trace_of(machine_of(model)))
+    with timed(record.seconds, "score"):
+        record.scores = {**_scores(model, blocks, task), "how": f"in {source}"}
+    return record
+
+
+def _scores(model: Any, blocks: Blocks, task: str) -> dict[str, Any]:
+    truth, predicted = [], []
+    for i, each in enumerate(predictions(model, blocks)):
+        truth.append(np.asarray(blocks.targets(i)[0]))
+        predicted.append(each)
+    y = np.concatenate(truth)
+    classes = getattr(machine_of(model), "classes_", None)
+    y = y.astype(str) if classes is not None and classes.dtype.kind == "U" and y.dtype.kind != "U" else y
+    return score(task, y, np.concatenate(predicted))
 
 
 def predictions(model: Any, blocks: Blocks, method: str = "predict") -> Iterator[NDArray[Any]]:

@@ -91,7 +91,8 @@ def test_what_a_folder_cannot_do_is_said(folder, mercer):
     for arguments, words in (
         ([], "--target must name the column to predict"),
         (["--target", "late", "--cv", "3"], "--cv is for data that are read at once"),
-        (["--target", "late", "--kernel", "rbf(gamma=1)"], "--kernel must be linear, or left out"),
+        (["--target", "late", "--kernel", "spectrum(k=3)"], "kernel must be one of rows of numbers"),
+        (["--target", "late", "--landmarks", "50"], "--landmarks is for a kernel"),
         (["--target", "lat"], "no column 'lat' (did you mean 'late'?)"),
     ):
         code, _, err = mercer("train", folder, *arguments)
@@ -146,3 +147,42 @@ def test_predictions_as_json(folder, mercer):
     code, out, err = mercer("predict", "big.mercer", folder, "--json")
     assert code == 0, err
     assert len(json.loads(out)["prediction"]) == 3000
+
+
+@pytest.mark.parametrize("target", ["late", "delay"])
+def test_a_kernel_is_learnt_from_a_folder_over_landmarks_and_evaluated_there(folder, table, mercer, target):
+    code, _, err = mercer(
+        "train", folder, "-t", target, "-k", "rbf(gamma=0.1)", "--landmarks", "60", "--memory-limit", "1GiB"
+    )
+    assert code == 0, err
+    assert "RBF(gamma=0.1) over 60 landmarks" in err
+    code, out, err = mercer("evaluate", "big.mercer", folder, "--json")
+    assert code == 0, err
+    scores = json.loads(out)["scores"]
+    model = library.load("big.mercer")
+    truth = table[target].to_numpy(zero_copy_only=False)
+    predicted = model.predict(table)
+    if target == "late":
+        assert scores["accuracy"] == pytest.approx(np.mean(predicted == truth))
+        assert scores["accuracy"] > 0.85
+    else:
+        assert scores["r2"] == pytest.approx(1.0 - np.mean((predicted - truth) ** 2) / np.var(truth))
+    code, _, err = mercer("evaluate", "big.mercer", folder, "--report", "page.html")
+    assert code != 0
+    assert "--report is for data that are read at once" in err
+
+
+def test_the_strength_of_a_plane_is_chosen_over_a_folder(folder, mercer):
+    code, _, err = mercer("tune", folder, "-t", "late", "--cv", "3", "--C", "1e-6", "--C", "1e-2")
+    assert code == 0, err
+    assert "C=0.01 was chosen of 2 by 3 folds" in err
+    assert library.load("big.mercer")[-1].C == 0.01
+    code, _, err = mercer("tune", folder, "-t", "late", "-k", "rbf")
+    assert code != 0
+    assert "`mercer train --kernel` learns any kernel over landmarks" in err
+
+
+def test_landmarks_are_taken_where_data_are_read_at_once(files, mercer):
+    code, _, err = mercer("train", files / "iris.csv", "-t", "species", "-k", "rbf", "--landmarks", "30", "--C", "1")
+    assert code == 0, err
+    assert "by 30 landmarks" in err

@@ -28,12 +28,26 @@ def evaluate(
     from mercer.cli.terminal.output import write_json, write_line
     from mercer.cli.terminal.record_table import show_record
     from mercer.report.html_page import write_page
+    from mercer.workflow.large import why_out_of_core
     from mercer.workflow.models import evaluate as scored
     from mercer.workflow.models import load_model
 
     check_output(None, report)
     fitted, said = load_model(model, data)
     target = reading.target or said.get("metadata", {}).get("target")
+    why = why_out_of_core(str(data), limits.memory_limit, reading.format)
+    if why is not None:
+        if report is not None or skip_unlabelled:
+            option = "--skip-unlabelled" if skip_unlabelled else "--report"
+            raise ParameterError(f"{option} is for data that are read at once, and {data} is {why}")
+        from mercer.cli.terminal.blocks import evaluate_blocks
+
+        record = evaluate_blocks(fitted, data, reading, target, why, str(model))
+        if as_json:
+            write_json(record.as_dict())
+        else:
+            show_record(record)
+        return ExitCode.DONE
     asked = replace(reading, target=target)
     found, whole = read_for_model(data, asked, limits, fitted, skip_unlabelled=skip_unlabelled)
     if found.target is None:

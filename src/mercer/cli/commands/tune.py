@@ -1,7 +1,7 @@
 """`mercer tune`: choose C, gamma and kernel by cross-validation, and save the best model."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -74,6 +74,7 @@ def tune(
     from mercer.cli.terminal.checks import check_kernel, check_limits, check_machine, check_output, check_scoring
     from mercer.cli.terminal.cluster import on_cluster
     from mercer.report.model_words import machine_of
+    from mercer.workflow.large import why_out_of_core
     from mercer.workflow.tune import Tuning, Wanted, require_score
 
     check_scoring(holdout, None)
@@ -90,6 +91,11 @@ def tune(
     require_score(score, tried.task)
     output = output or model_path(str(data))
     check_output(output, report)
+    why = why_out_of_core(str(data), fit.memory_limit, reading.format)
+    if why is not None:
+        by_blocks = _over_blocks(data, reading, machine, fit, holdout, why, tried, cv, score)
+        with on_cluster(elsewhere):
+            return fit_and_finish(by_blocks, output, None, report, as_json)
     found, assembly, seconds = read_and_assemble(data, reading, machine, fit, as_json)
     # The kernels that were named beside the first, as the data need them.
     learnt = replace(found, data=assembly.X)  # without the columns that are left out
@@ -99,6 +105,25 @@ def tune(
     run = Tuning(found, assembly, wanted, holdout=holdout, seed=fit.seed, seconds=seconds)
     with on_cluster(elsewhere):
         return fit_and_finish(run, output, None, report, as_json)
+
+
+def _over_blocks(
+    data: Source, reading: LearningOptions, machine: MachineOptions, fit: FitOptions, holdout: float, why: str,
+    tried: TriedOptions, cv: int, score: Score | None,
+) -> Any:  # fmt: skip
+    """The search over data that are read block by block: C of a plane."""
+    from mercer._errors import ParameterError
+    from mercer.cli.terminal.blocks import blocks_run
+    from mercer.selection.tuning.linear import STRENGTHS
+
+    if set(tried.kernel) - {"linear"}:
+        raise ParameterError(
+            f"--kernel must be linear, or left out, got {tried.kernel[0]!r}: {data} is {why}, and so C is chosen for "
+            "a plane; `mercer train --kernel` learns any kernel over landmarks, with a C that is given"
+        )
+    if score not in (None, "accuracy", "r2"):
+        raise ParameterError(f"--score must be accuracy or r2 for data that are read block by block, got {score!r}")
+    return blocks_run(data, reading, machine, fit, holdout, why, tried.C or STRENGTHS, cv)
 
 
 def _with_time(fit: FitOptions, seconds: float | None) -> FitOptions:

@@ -99,6 +99,10 @@ def assembled(data: Dataset, machine: MachineOptions, fit: FitOptions) -> "Assem
     found = assemble(data, machine.kernel, task=machine.task, C=machine.C or "auto", scale=machine.scale, **limits)
     if asked and found.task == "regression":
         raise ParameterError("--class-weight and --proba are for classes, and the target holds quantities")
+    if machine.landmarks is not None:
+        from mercer.estimators.low_rank.low_rank import LowRank
+
+        asked["approximation"] = LowRank(machine.landmarks)
     estimator = found.estimator
     (estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator).set_params(**asked)
     return found

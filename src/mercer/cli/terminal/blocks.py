@@ -1,6 +1,7 @@
 """What the options ask of data that are read block by block."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from mercer._errors import ParameterError
 from mercer.cli.terminal.options import DataOptions, FitOptions, LearningOptions, MachineOptions, Where
@@ -13,6 +14,7 @@ from mercer.workflow.columns import Seen, Wanted, choose, sentences
 from mercer.workflow.describe import describe_data
 
 if TYPE_CHECKING:
+    from mercer.report.record import Record
     from mercer.workflow.out_of_core import BlocksRun
 
 # What the first block alone cannot tell of all the others.
@@ -29,9 +31,10 @@ def blocks_of(source: Where, options: DataOptions, target: str | None) -> Blocks
 
 
 def blocks_run(
-    source: Where, options: LearningOptions, machine: MachineOptions, fit: FitOptions, holdout: float, why: str
-) -> "BlocksRun":
-    """A run over blocks; said on the terminal, with the reason."""
+    source: Where, options: LearningOptions, machine: MachineOptions, fit: FitOptions, holdout: float, why: str,
+    Cs: Sequence[float] = (), cv: int = 5,
+) -> "BlocksRun":  # fmt: skip
+    """A run over blocks; said on the terminal, with the reason. `Cs` are to be chosen from by so many folds."""
     _require_by_blocks(source, options, machine, why)
     blocks = blocks_of(source, options, options.target)
     if not blocks.has_targets:
@@ -42,6 +45,7 @@ def blocks_run(
     asked = {
         "C": machine.C or 1.0, "task": machine.task, "scale": machine.scale, "class_weight": machine.class_weight,
         "n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit,
+        "kernel": machine.kernel, "landmarks": machine.landmarks, "Cs": Cs, "cv": cv,
     }  # fmt: skip
     from mercer.workflow.out_of_core import BlocksRun
 
@@ -49,14 +53,24 @@ def blocks_run(
 
 
 def _require_by_blocks(source: Where, options: LearningOptions, machine: MachineOptions, why: str) -> None:
-    if machine.kernel not in (None, "linear"):
-        raise ParameterError(
-            f"--kernel must be linear, or left out, got {machine.kernel!r}: {source} is {why}, and what is read block "
-            "by block is learnt by a plane; other kernels need all rows at once"
-        )
+    if machine.kernel in (None, "linear") and machine.landmarks is not None:
+        raise ParameterError("--landmarks is for a kernel, such as --kernel rbf; without one a plane is learnt")
     for option, is_asked in (("--proba", machine.proba), ("--skip-unlabelled", options.skip_unlabelled)):
         if is_asked:
             raise ParameterError(f"{option} is for data that are read at once, and {source} is {why}")
+
+
+def evaluate_blocks(
+    model: Any, source: Where, options: DataOptions, target: str | None, why: str, name: str
+) -> "Record":
+    """Score a model on data that are read block by block."""
+    from mercer.workflow.out_of_core import evaluated
+
+    blocks = blocks_of(source, options, target)
+    if not blocks.has_targets:
+        raise ParameterError(f"{source}: there are no labels to compare with; --target names their column")
+    say(f"{source} is {why}: {blocks.n_rows:,} rows, block by block ({len(blocks)})")
+    return evaluated(model, blocks, str(source), name)
 
 
 def _with_wanted(blocks: Blocks, name: str, options: LearningOptions) -> tuple[Blocks, list[Seen]]:

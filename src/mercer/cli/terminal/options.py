@@ -150,6 +150,13 @@ class MachineOptions:
     scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
     class_weight: ClassWeight = None
     proba: Proba = False
+    landmarks: Annotated[
+        int | None,
+        Parameter(
+            help="Restrict a kernel machine to what so many rows span, for many rows; what that may cost is said. "
+            "1000 unless given where data are read block by block."
+        ),
+    ] = None
 
 
 @Parameter(name="*", group=LIMITS)
