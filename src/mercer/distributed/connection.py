@@ -40,8 +40,8 @@ def cluster(
         Where the scheduler is, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``; a client that is connected; or a
         cluster such as `LocalCluster`. By default the current client of this process.
     checkpoint : str or path, optional
-        A file for fits over blocks, written as a whole after every step. A fit of the same problem goes on from it,
-        whatever ended the last one; a body that ends well removes it.
+        A file for fits over blocks and for searches, written as a whole after steps and tasks. A fit of the same
+        problem goes on from it to the same bits, whatever ended the last one; a body that ends well removes it.
     patience : float, default=60.0
         Seconds to wait for a worker where there is none, and for a scheduler that does not answer.
     security : distributed.Security, optional
