@@ -278,6 +278,8 @@ def test_nobody_at_an_address_is_told(monkeypatch):
         distributed.cluster("tcp://127.0.0.1:9"),
     ):
         pass
+    with pytest.raises(ClusterError, match=r"at nonsense: missing port"), distributed.cluster("nonsense"):
+        pass
 
 
 def test_what_needs_a_cluster_says_so():

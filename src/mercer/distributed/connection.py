@@ -93,6 +93,7 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
     """(a client, whether it is to be closed when it is no longer needed)."""
     try:
         from distributed import Client, get_client
+        from distributed.comm.addressing import parse_address, parse_host_port
     except ImportError as error:
         raise MissingExtraError("a cluster needs the package distributed: pip install 'mercer[dask]'") from error
     if isinstance(address, Client):
@@ -106,6 +107,9 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
             ) from None
     more = {} if security is None else {"security": security}
     try:
+        if isinstance(address, str):
+            # A client that finds this out by itself is left behind, and complains.
+            parse_host_port(parse_address(address)[1])
         return Client(address, timeout=CONNECT, set_as_default=False, **more), True
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         told = address if isinstance(address, str) else type(address).__name__
