@@ -8,9 +8,11 @@ import pytest
 from mercer import ParameterError, Status
 from mercer.distributed import checkpoint as checkpoints
 from mercer.distributed.checkpoint import Checkpoint
+from mercer.problems.linear.block_machine import BlockMachine
+from mercer.solvers.blocks.newton import solve_many
 from mercer.solvers.elsewhere import in_force
 from mercer.solvers.limits import Limits
-from tests.distributed.rows_of_files import fit
+from tests.distributed.rows_of_files import bits_of, blocks_of, fit
 
 
 def fit_until(rows, kept, step, **how):
@@ -26,16 +28,38 @@ def _every_step_is_written(monkeypatch):
     monkeypatch.setattr(checkpoints, "SELDOM", 0.0)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
-def test_a_fit_goes_on_where_the_last_one_ended(rows, tmp_path, loss):
-    kept = tmp_path / "kept"
-    whole = fit(rows[0], rows[1], loss)
-    assert fit_until(rows, kept, whole.iterations, loss=loss).status == Status.INTERRUPTED
-    with in_force(None, Checkpoint(kept)):
-        again = fit(rows[0], rows[1], loss)
-    assert again.status == Status.OPTIMAL
-    assert again.iterations < whole.iterations
-    assert again.certificate.gap <= 1e-4 * again.certificate.primal
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "epsilon_insensitive"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_fit_goes_on_where_the_last_one_ended_to_the_same_bits(rows, tmp_path, loss, dtype):
+    how = {"loss": loss, "dtype": dtype, "gap_tol": 1e-5}
+    whole = fit(rows[0], rows[1], **how)
+    for step in (1, whole.iterations // 2, whole.iterations):
+        kept = tmp_path / f"kept-{step}"
+        assert fit_until(rows, kept, step, **how).status == Status.INTERRUPTED
+        seen = []
+        with in_force(None, Checkpoint(kept)):
+            again = fit(rows[0], rows[1], **how, limits=Limits(callbacks=[seen.append]))
+        assert bits_of(again) == bits_of(whole)
+        assert (again.status, again.iterations) == (Status.OPTIMAL, whole.iterations)
+        # What was done is not done again.
+        assert len(seen) <= len(whole.trace) - step + 1
+
+
+def test_several_machines_go_on_each_from_its_own_place(rows, tmp_path):
+    path, y, _ = rows
+    machines = [BlockMachine(y, C, "hinge") for C in (0.001, 1.0, 10.0)]
+
+    def solved(limits=None):
+        return solve_many(blocks_of(path), machines, limits=limits, dtype=np.float32)
+
+    whole = [bits_of(each) for each in solved()]
+    for step in (2, 5, 9, 14):
+        seen = []
+        limits = Limits(callbacks=[lambda point, seen=seen, step=step: seen.append(point) or len(seen) == step])
+        with in_force(None, Checkpoint(tmp_path / f"kept-{step}")):
+            assert Status.INTERRUPTED in [each.status for each in solved(limits)]
+        with in_force(None, Checkpoint(tmp_path / f"kept-{step}")):
+            assert [bits_of(each) for each in solved()] == whole
 
 
 def test_solved_problems_are_kept_beside_the_one_that_is_solved_now(rows, tmp_path):

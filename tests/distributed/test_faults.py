@@ -1,11 +1,8 @@
 """What may happen to a cluster while it works: the same bits come of it, or a sentence that says what to do."""
 
-import contextlib
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -13,8 +10,22 @@ import pytest
 from distributed import Client
 
 import mercer
-from mercer import ClusterError, DataError, Status, distributed
+from mercer import (
+    SVC,
+    SVCCV,
+    SVRCV,
+    ClusterError,
+    DataError,
+    LinearSVC,
+    LowRank,
+    MKLClassifier,
+    ParameterError,
+    Status,
+    distributed,
+)
 from mercer.distributed import checkpoint as checkpoints
+from mercer.distributed.crew import Crew
+from mercer.io import Blocks
 from mercer.solvers.limits import Limits
 from tests.distributed.conftest import local_cluster
 from tests.distributed.rows_of_files import bits_of, fit, read_rows
@@ -23,71 +34,6 @@ from tests.distributed.rows_of_files import bits_of, fit, read_rows
 def read_slowly(path, block, dtype):
     time.sleep(0.02)
     return read_rows(path, block, dtype)
-
-
-@pytest.fixture(scope="module")
-def mortal():
-    """Two workers who may be killed; their keepers start others in their place."""
-    with local_cluster(2) as cluster:
-        yield cluster
-
-
-def kill_one(cluster, place, how=signal.SIGKILL):
-    """Send a signal to a worker that lives."""
-    with contextlib.suppress(ProcessLookupError, TypeError):
-        living = list(cluster.workers.values())
-        os.kill(living[place % len(living)].pid, how)
-
-
-def bits_with_a_killing(cluster, rows, seconds, place, how=signal.SIGKILL):
-    """The bits of a fit during which a worker dies, so many seconds after its beginning."""
-    path, y, _ = rows
-    with Client(cluster, set_as_default=False) as client:
-        # A keeper gives up on a worker that was killed before it was there: another pair is asked for.
-        cluster.scale(2)
-        client.wait_for_workers(2, timeout=60)
-        with distributed.cluster(client):
-            timer = threading.Timer(seconds, kill_one, (cluster, place, how))
-            timer.start()
-            try:
-                return bits_of(fit(path, y, read=read_slowly))
-            finally:
-                timer.join()
-
-
-def seconds_of_a_fit(cluster, rows):
-    begin = time.monotonic()
-    with distributed.cluster(cluster):
-        fit(rows[0], rows[1], read=read_slowly)
-    return time.monotonic() - begin
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
-def test_a_worker_that_dies_costs_its_blocks_and_nothing_else(mortal, rows, share):
-    assert bits_with_a_killing(mortal, rows, 0.2 + share, place=0) == rows[2]
-
-
-@pytest.mark.slow
-def test_workers_killed_at_twenty_moments_do_not_show(mortal, rows):
-    whole = seconds_of_a_fit(mortal, rows)
-    for moment in range(20):
-        how = signal.SIGTERM if moment % 4 == 3 else signal.SIGKILL
-        assert bits_with_a_killing(mortal, rows, whole * moment / 20, moment % 2, how) == rows[2], moment
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_cut_off_is_taken_for_lost(rows):
-    path, y, alone = rows
-    with local_cluster(2, lost_after="5s") as cluster, distributed.cluster(cluster):
-        pid = next(iter(cluster.workers.values())).pid
-        timer = threading.Timer(0.3, os.kill, (pid, signal.SIGSTOP))
-        timer.start()
-        try:
-            assert bits_of(fit(path, y, read=read_slowly)) == alone
-        finally:
-            timer.join()
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
 
 
 def take_memory(path, block, dtype):
@@ -180,31 +126,105 @@ class LonelyScheduler:
             process.wait()
 
 
-def test_a_scheduler_that_dies_leaves_a_checkpoint_from_which_a_fit_goes_on(tmp_path, two_workers, rows, monkeypatch):
+# Fits that a callback hears of, and what must be the same in the end.
+def linear(path, y, callback):
+    X = np.load(path)
+    words = np.select([X[:, 0] > 0.7, y > 0], ["a", "b"], "c")
+    model = LinearSVC(loss="hinge", callbacks=[callback]).fit(Blocks((X, words), block_rows=600))
+    return [model.coef_, model.intercept_, model.n_iter_, *(each.gap for each in model.certificate_)]
+
+
+def low_rank(path, y, callback):
+    model = SVC(approximation=LowRank(60), gap_tol=1e-3, callbacks=[callback]).fit(np.load(path), y)
+    return [model.dual_coef_, model.intercept_, model.certificate_.gap]
+
+
+def search(path, y, callback):
+    model = SVCCV(Cs=[0.1, 1.0, 10.0], gammas=[0.05, 0.2], cv=3, callbacks=[callback]).fit(np.load(path)[:300], y[:300])
+    return [model.cv_results_[f"split{k}_test_score"] for k in range(3)] + [model.dual_coef_]
+
+
+def regression_search(path, y, callback):
+    X = np.load(path)[:300]
+    model = SVRCV(Cs=[0.1, 1.0], gammas=[0.05, 0.2], cv=3, callbacks=[callback]).fit(X[:, 1:], X[:, 0])
+    return [model.cv_results_[f"split{k}_test_score"] for k in range(3)] + [model.dual_coef_]
+
+
+@pytest.mark.parametrize(("kind", "moment"), [(linear, 9), (low_rank, 4), (search, 4), (regression_search, 3)])
+def test_a_scheduler_that_dies_leaves_a_checkpoint_from_which_a_fit_goes_on(
+    tmp_path, two_workers, rows, monkeypatch, kind, moment
+):
     monkeypatch.setattr(checkpoints, "SELDOM", 0.0)
     path, y, _ = rows
-    kept = tmp_path / "fit.checkpoint"
-    seen = []
+    kept, steps, tasks, begin = tmp_path / "fit.checkpoint", [], [], Crew.begin
+
+    def counted(self, what, chunk, *more, **given):
+        tasks.extend(chunk if what in ("block", "task") else ())
+        return begin(self, what, chunk, *more, **given)
+
+    monkeypatch.setattr(Crew, "begin", counted)
     with LonelyScheduler(tmp_path) as lonely:
 
         def end(point):
-            seen.append(point)
-            if len(seen) == 6:
+            # In the middle of a pass there is nothing new to keep.
+            steps.extend([point] if getattr(point, "stage", "") != "pass" else ())
+            if len(steps) == moment:
                 lonely.scheduler.kill()
 
         with (
             pytest.raises(ClusterError, match=r"the scheduler at tcp://127.0.0.1:\d+ is gone.*goes on from .*fit"),
             distributed.cluster(lonely.address, checkpoint=kept),
         ):
-            fit(path, y, limits=Limits(callbacks=[end]))
+            kind(path, y, end)
     assert kept.exists()
+    with distributed.cluster(two_workers):
+        tasks.clear()
+        whole, of_whole = kind(path, y, lambda _: False), len(tasks)
     with distributed.cluster(two_workers, checkpoint=kept):
-        again = fit(path, y)
-    assert again.status == Status.OPTIMAL
-    whole = fit(path, y)
-    assert again.iterations < whole.iterations
-    assert again.certificate.primal == pytest.approx(whole.certificate.primal, rel=2e-4)
+        tasks.clear()
+        rest = kind(path, y, lambda _: False)
+    assert len(tasks) < of_whole
     assert not kept.exists()
+    for mine, theirs in zip(rest, whole, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_weights_of_kernels_go_on_too(two_workers, rows, tmp_path, monkeypatch):
+    X, y, kept = np.load(rows[0])[:150], rows[1][:150], tmp_path / "kept"
+    alone = MKLClassifier(method="cv", cv=3).fit(X, y)
+    asked, each = [], Crew.each
+
+    def counted(self, work, shared, items, *more):
+        asked.append(len(items))
+        if len(asked) == 2:
+            raise ClusterError("gone")
+        return each(self, work, shared, items, *more)
+
+    monkeypatch.setattr(Crew, "each", counted)
+    with pytest.raises(ClusterError, match="gone"), distributed.cluster(two_workers, checkpoint=kept):
+        MKLClassifier(method="cv", cv=3).fit(X, y)
+    assert asked == [3, 3]
+    with distributed.cluster(two_workers, checkpoint=kept):
+        again = MKLClassifier(method="cv", cv=3).fit(X, y)
+    # Scores of the first round are those of the file.
+    assert asked[2] == 0
+    np.testing.assert_array_equal(again.weights_, alone.weights_)
+    np.testing.assert_array_equal(again.dual_coef_, alone.dual_coef_)
+
+
+def test_a_search_is_not_taken_up_for_other_rows_or_settings(two_workers, rows, tmp_path):
+    X, y, kept = np.load(rows[0])[:120], rows[1][:120], tmp_path / "kept"
+
+    def stopped(Cs, X):
+        with distributed.cluster(two_workers, checkpoint=kept):
+            SVCCV(Cs=Cs, gammas=[0.1], cv=3).fit(X, y)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped([1.0, 2.0], X)
+    for Cs, given in (([1.0, 3.0], X), ([1.0, 2.0], 2.0 * X)):
+        with pytest.raises(ParameterError, match="of another problem: other rows"):
+            stopped(Cs, given)
 
 
 def test_a_worker_with_another_mercer_is_refused_by_name(tmp_path):
@@ -257,6 +277,8 @@ def test_nobody_at_an_address_is_told(monkeypatch):
         pytest.raises(ClusterError, match=r"no scheduler .* answers at tcp://127.0.0.1:9"),
         distributed.cluster("tcp://127.0.0.1:9"),
     ):
+        pass
+    with pytest.raises(ClusterError, match=r"at nonsense: missing port"), distributed.cluster("nonsense"):
         pass
 
 

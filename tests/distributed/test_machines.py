@@ -1,7 +1,10 @@
 """Machines as people write them, in a cluster: linear ones on blocks of any source, low-rank ones on rows."""
 
+import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 
 from mercer import SVC, SVR, DataError, LinearSVC, LinearSVR, LowRank, Status, distributed
@@ -31,19 +34,38 @@ def folder(data, tmp_path_factory):
     return where
 
 
-def sources(data, folder):
-    X, y = data
-    chunked = da.from_array(X, chunks=(1000, 4)), da.from_array(np.unique(y, return_inverse=True)[1], chunks=1000)
-    return {
-        "memory": Blocks((X, y), block_rows=700),
-        "folder": Blocks(folder, target="y", block_rows=1000),
-        "dask": Blocks(distributed.blocks(*chunked)),
-    }
+def rows_and_codes(X, y, k):
+    """A block of six, as a function of a program of Dask's makes it."""
+    part = slice(1000 * k, 1000 * (k + 1))
+    return X[part], y[part]
 
 
-@pytest.mark.parametrize("source", ["memory", "folder", "dask"])
+def of_memory(X, y, _folder):
+    return Blocks((X, y), block_rows=700)
+
+
+def of_folder(_X, _y, folder):
+    return Blocks(folder, target="y", block_rows=1000)
+
+
+def of_array(X, y, _folder):
+    codes = np.unique(y, return_inverse=True)[1]
+    return Blocks(distributed.blocks(da.from_array(X, chunks=(1000, 4)), da.from_array(codes, chunks=1000)))
+
+
+def of_frame(X, y, _folder):
+    frame = pd.DataFrame(X, columns=list("pqrs")).assign(y=np.unique(y, return_inverse=True)[1])
+    return Blocks(distributed.blocks(dd.from_pandas(frame, npartitions=5), "y"))
+
+
+def of_delayed(X, y, _folder):
+    codes = np.unique(y, return_inverse=True)[1]
+    return Blocks(distributed.blocks([dask.delayed(rows_and_codes)(X, codes, k) for k in range(6)]))
+
+
+@pytest.mark.parametrize("source", [of_memory, of_folder, of_array, of_frame, of_delayed])
 def test_linear_machines_learn_from_blocks_that_workers_read(two_workers, data, folder, source):
-    blocks = sources(data, folder)[source]
+    blocks = source(*data, folder)
     alone = LinearSVC(loss="hinge").fit(blocks)
     with distributed.cluster(two_workers):
         model = LinearSVC(loss="hinge").fit(blocks)

@@ -1,9 +1,11 @@
 """A file from which a fit goes on, whatever ended the last one.
 
-It holds, for each problem that a fit has solved or begun, where its machines are: weights, bias, dual coefficients. It
-is written as a whole after a pass over the blocks, unless writing would take more than a small share of the time.
+It holds, for each problem that a fit has solved or begun, where its machines are (weights, bias, dual coefficients), or
+of a search what is known of each kernel and fold. It is written as a whole after a pass over the blocks or after a
+task, unless writing would take more than a small share of the time.
 """
 
+import hashlib
 import io
 import time
 import warnings
@@ -11,14 +13,16 @@ import zipfile
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer.distributed.task import packed
 from mercer.io.replace_file import replace_file
 from mercer.solvers.elsewhere import State
 
-MARK = "mercer-checkpoint-1"
+MARK = "mercer-checkpoint-2"
 # Seconds between two writings, in units of what one took.
 SELDOM = 20.0
 
@@ -45,13 +49,17 @@ class Checkpoint:
         """Whether there is something to go on from."""
         return self.path.exists()
 
+    def name(self, *things: Any) -> str:
+        """A name that other things do not have."""
+        return hashlib.sha256(packed(things)).hexdigest()[:32]
+
     def recall(self, problem: str) -> list[State] | None:
         """Where the machines of a problem are, or None where they have not begun."""
         found = self._problems.get(problem)
         if found is None and self._is_first and self._problems:
             raise ParameterError(
-                f"checkpoint={str(self.path)!r} is of another problem: other targets, weights, loss or blocks. Remove "
-                "the file to begin anew, or name another"
+                f"checkpoint={str(self.path)!r} is of another problem: other rows, targets, weights, settings or "
+                "blocks. Remove the file to begin anew, or name another"
             )
         self._is_first = False
         return found

@@ -40,8 +40,8 @@ def cluster(
         Where the scheduler is, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``; a client that is connected; or a
         cluster such as `LocalCluster`. By default the current client of this process.
     checkpoint : str or path, optional
-        A file for fits over blocks, written as a whole after every step. A fit of the same problem goes on from it,
-        whatever ended the last one; a body that ends well removes it.
+        A file for fits over blocks and for searches, written as a whole after steps and tasks. A fit of the same
+        problem goes on from it to the same bits, whatever ended the last one; a body that ends well removes it.
     patience : float, default=60.0
         Seconds to wait for a worker where there is none, and for a scheduler that does not answer.
     security : distributed.Security, optional
@@ -93,6 +93,7 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
     """(a client, whether it is to be closed when it is no longer needed)."""
     try:
         from distributed import Client, get_client
+        from distributed.comm.addressing import parse_address, parse_host_port
     except ImportError as error:
         raise MissingExtraError("a cluster needs the package distributed: pip install 'mercer[dask]'") from error
     if isinstance(address, Client):
@@ -106,6 +107,9 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
             ) from None
     more = {} if security is None else {"security": security}
     try:
+        if isinstance(address, str):
+            # A client that finds this out by itself is left behind, and complains.
+            parse_host_port(parse_address(address)[1])
         return Client(address, timeout=CONNECT, set_as_default=False, **more), True
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         told = address if isinstance(address, str) else type(address).__name__

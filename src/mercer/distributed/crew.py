@@ -10,10 +10,10 @@ import numpy as np
 
 from mercer._jit.memory import available_bytes
 from mercer._jit.waiting import ends_in_force
-from mercer.distributed.task import Parcel, answer, answer_at, answer_on, features, joined, mercer_here, packed
+from mercer.distributed.task import Parcel, answer, answer_at, answer_on, features, fixed, joined, mercer_here, packed
 from mercer.distributed.task import shared as parcel
 from mercer.distributed.waiting import Patience
-from mercer.solvers.blocks.source import added
+from mercer.solvers.blocks.source import Told, added
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -88,17 +88,19 @@ class Crew:
         if blocks not in self._held:
             self._held[blocks] = _Held(self, blocks)
         held, common = self._held[blocks], _Shared(self, shared)
+        steady = own if isinstance(own, Told) else None
         code, groups = np.dtype(dtype).str, held.groups
         kept, reach = held.keeps(code), reach_of(len(groups)) if adds else 1
 
         def submit(chunk: range) -> "list[Future[Any]]":
             places = range(chunk.start * reach, min(len(groups), chunk.stop * reach))
-            calls = [packed((work, [own[k] for k in groups[place]], adds)) for place in places]
-            if kept:
-                found = self.begin("block", places, answer_on, calls, held.features(places), common=common.now())
-            else:
-                more = {"common": common.now(), "read": held.read.now(), "dtype": code}
-                found = self.begin("block", places, answer_at, calls, [groups[place] for place in places], **more)
+            news = own if steady is None else steady.news
+            calls = [packed((work, [news[k] for k in groups[place]], adds)) for place in places]
+            found = held.features(places) if kept else [groups[place] for place in places]
+            same = [None] * len(places) if steady is None else held.fixed(steady, places)
+            more = {} if kept else {"read": held.read.now(), "dtype": code}
+            function = answer_on if kept else answer_at
+            found = self.begin("block", places, function, calls, found, same, common=common.now(), **more)
             while len(found) > len(chunk):
                 parts = [found[k : k + TOGETHER] for k in range(0, len(found), TOGETHER)]
                 found = self.begin("sum", range(len(parts)), joined, parts)
@@ -118,9 +120,9 @@ class Crew:
         return self._there[thing]
 
     def begin(
-        self, what: str, chunk: range, function: Callable[..., Any], *each: Any, **common: Any
+        self, what: str, chunk: Sequence[int], function: Callable[..., Any], *each: Any, **common: Any
     ) -> "list[Future[Any]]":
-        """A task for each of a range; `each` are lists of what differs."""
+        """A task for each place of a chunk; `each` are lists of what differs."""
         number = next(_numbers)
         keys = [f"mercer-{what}-{k}-{self.client.id}-{number}" for k in chunk]
         # What is sent is sent once: a warning that it is large would be of no use.
@@ -159,6 +161,7 @@ class _Held:
         self.cells = float(sum(blocks.sizes)) * blocks.n_features
         self.code: str | None = None
         self.found: dict[int, Future[Any]] = {}
+        self.told: WeakKeyDictionary[Any, dict[int, Any]] = WeakKeyDictionary()
 
     def keeps(self, code: str) -> bool:
         """Whether features of this type stay: those that are asked for first, where there is room."""
@@ -168,12 +171,31 @@ class _Held:
 
     def features(self, chunk: range) -> "list[Future[Any]]":
         """Tasks that have read, or will read, some groups."""
-        for place in chunk:
-            if place not in self.found or self.found[place].status == "cancelled":
-                more = {"read": self.read.now(), "dtype": self.code}
-                own = range(place, place + 1)
-                (self.found[place],) = self.crew.begin("features", own, features, [self.groups[place]], **more)
-        return [self.found[place] for place in chunk]
+
+        def read(places: list[int]) -> "list[Future[Any]]":
+            more = {"read": self.read.now(), "dtype": self.code}
+            return self.crew.begin("features", places, features, [self.groups[place] for place in places], **more)
+
+        return _known(self.found, chunk, read)
+
+    def fixed(self, told: Told, chunk: range) -> "list[Any]":
+        """What the blocks of some groups are told in every pass: sent with the first."""
+
+        def send(places: list[int]) -> "list[Future[Any]]":
+            content = [packed([told.fixed[k] for k in self.groups[place]]) for place in places]
+            return self.crew.begin("fixed", places, fixed, content, [self.found.get(place) for place in places])
+
+        return _known(self.told.setdefault(told.fixed, {}), chunk, send)
+
+
+def _known(
+    known: "dict[int, Future[Any]]", chunk: range, begin: Callable[[list[int]], "list[Future[Any]]"]
+) -> "list[Future[Any]]":
+    """Tasks for some groups, begun where there is none or the scheduler has forgotten it."""
+    missing = [place for place in chunk if place not in known or known[place].status == "cancelled"]
+    if missing:
+        known.update(zip(missing, begin(missing), strict=True))
+    return [known[place] for place in chunk]
 
 
 def reach_of(groups: int) -> int:

@@ -4,6 +4,7 @@ So the scheduler, which unpacks what it is sent, has nothing to unpack but bytes
 when it died is made again from where it came.
 """
 
+import io
 import pickle
 import threading
 from collections.abc import Iterable
@@ -18,15 +19,30 @@ from mercer._errors import ClusterError
 from mercer._jit.cache import source_digest
 from mercer._jit.threads import as_one_of_several
 from mercer.solvers.blocks.source import added
+from mercer.solvers.limits import Limits
 
 SAME_EVERYWHERE = "install the same Mercer on every worker, or start the cluster without this one"
 
 
 def packed(thing: Any) -> bytes:
-    """A thing as bytes; functions and classes of a script or a notebook go with it."""
+    """A thing as bytes; functions and classes of a script or a notebook go with it.
+
+    Limits stay here, with their callbacks: it is this process that watches over a fit.
+    """
+    content = io.BytesIO()
+    _pickler()(content, protocol=5).dump(thing)
+    return content.getvalue()
+
+
+@lru_cache(maxsize=1)
+def _pickler() -> Any:
     import cloudpickle
 
-    return cloudpickle.dumps(thing, protocol=5)
+    class WithoutLimits(cloudpickle.Pickler):
+        def reducer_override(self, thing: Any) -> Any:
+            return (Limits, ()) if isinstance(thing, Limits) else super().reducer_override(thing)
+
+    return WithoutLimits
 
 
 @lru_cache(maxsize=1)
@@ -114,19 +130,28 @@ def features(group: range, *, asked: tuple[str, str], read: Parcel, dtype: str) 
         return [read.open()(block, np.dtype(dtype)) for block in group]
 
 
-def answer_on(call: bytes, found: Iterable[Any], *, asked: tuple[str, str], common: Parcel) -> Any:
-    """``work(features, *common, *own)`` of each block of a group, or their sum, of a packed (work, own, adds)."""
+def fixed(content: bytes, _beside: Any, *, asked: tuple[str, str]) -> Parcel:
+    """What the blocks of a group are told in every pass; made where their features are."""
+    return shared(content, asked=asked)
+
+
+def answer_on(call: bytes, found: Iterable[Any], same: Parcel | None, *, asked: tuple[str, str], common: Parcel) -> Any:
+    """``work(features, *common, *same, *news)`` of each block, or their sum, of a packed (work, news, adds)."""
     require_same(asked)
-    (work, own, adds), told_all = loads(call), common.open()
+    (work, news, adds), told_all = loads(call), common.open()
+    told = [()] * len(news) if same is None else same.open()
     with as_one_of_several():
-        answers = (work(aligned(each), *told_all, *mine) for each, mine in zip(found, own, strict=True))
+        blocks = zip(found, told, news, strict=True)
+        answers = (work(aligned(each), *told_all, *mine, *new) for each, mine, new in blocks)
         return added(answers, owns=True) if adds else list(answers)
 
 
-def answer_at(call: bytes, group: range, *, asked: tuple[str, str], common: Parcel, read: Parcel, dtype: str) -> Any:
+def answer_at(
+    call: bytes, group: range, same: Parcel | None, *, asked: tuple[str, str], common: Parcel, read: Parcel, dtype: str
+) -> Any:
     """The same for features that are read for this once, one block after the other."""
     found = (each for block in group for each in features(range(block, block + 1), asked=asked, read=read, dtype=dtype))
-    return answer_on(call, found, asked=asked, common=common)
+    return answer_on(call, found, same, asked=asked, common=common)
 
 
 def joined(parts: list[tuple[Any, list[Any]]], *, asked: tuple[str, str]) -> tuple[Any, list[Any]]:

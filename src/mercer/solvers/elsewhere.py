@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from mercer._types import FloatArray
+import numpy as np
 
-State = dict[str, FloatArray]
+from mercer._types import Array
+
+State = dict[str, Array]
 
 
 class Workers(Protocol):
@@ -47,6 +49,10 @@ class Workers(Protocol):
 class Keeper(Protocol):
     """Who keeps how far a fit is, for another one to go on from there."""
 
+    def name(self, *things: Any) -> str:
+        """A name for a problem, of all that it is made of: of another problem it is another."""
+        ...
+
     def recall(self, problem: str) -> list[State] | None:
         """The states in which a problem of this name was kept last."""
         ...
@@ -79,3 +85,36 @@ def in_force(workers: Workers | None, keeper: Keeper | None = None) -> Iterator[
     finally:
         _workers.reset(tokens[0])
         _keeper.reset(tokens[1])
+
+
+def each_kept(
+    workers: Workers,
+    work: Callable[..., Any],
+    shared: tuple[Any, ...],
+    items: Sequence[tuple[Any, ...]],
+    stop: Callable[[], bool] | None,
+    about: Callable[[], tuple[Any, ...]],
+    pack: Callable[[Any], State],
+    unpack: Callable[[State], Any],
+) -> Iterator[Any]:
+    """``workers.each``, where answers are kept by who is in force for that, and those kept before are not asked for.
+
+    Parameters
+    ----------
+    about : callable
+        All that the answers depend on, for the name of the problem.
+    pack, unpack : callable
+        An answer as arrays, and back.
+    """
+    keeper = keeper_in_force()
+    if keeper is None:
+        yield from workers.each(work, shared, items, stop)
+        return
+    problem = keeper.name(*about())
+    known = {int(state["item"]): state for state in keeper.recall(problem) or ()}
+    answers = workers.each(work, shared, [item for k, item in enumerate(items) if k not in known], stop)
+    for k in range(len(items)):
+        if k not in known:
+            known[k] = {"item": np.asarray(k), **pack(next(answers))}
+            keeper.keep(problem, lambda: list(known.values()), is_solved=len(known) == len(items))
+        yield unpack(known[k])

@@ -152,7 +152,9 @@ class BlocksRun:
     def _about(self, machine: Any, features: TableFeatures | None) -> list[str]:
         read = machine.rows_read_ / max(1, self.learnt.n_rows)
         times = "once" if round(read, 1) == 1.0 else f"{read:.1f} times"
-        passes = f"{machine.n_passes_} passes after the first look, for which the files were read {times}"
+        # Whoever has none read has had others read.
+        who = f"for which the files were read {times}" if read else "by the workers of the cluster"
+        passes = f"{machine.n_passes_} passes after the first look, {who}"
         found = [f"out of core: {len(self.blocks)} blocks; {passes}"]
         if features is not None:
             scaled = "scaled to mean 0, deviation 1" if self.options["scale"] else "as they are"

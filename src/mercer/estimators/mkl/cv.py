@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 from mercer._errors import DataError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray
 from mercer.estimators.fitting import tasks
-from mercer.solvers.elsewhere import workers_in_force
+from mercer.solvers.elsewhere import State, each_kept, workers_in_force
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -84,7 +84,13 @@ class FoldScores:
             yield from map(self._mean, candidates)
             return
         items = [(place, candidates, betas) for place, betas in enumerate(self._betas)]
-        found = list(workers.each(judge_fold, (self,), items, self.machines.limits.stop))
+
+        def about() -> tuple[Any, ...]:
+            data, folds = self.machines.data, [(fold.held, fold.setup) for fold in self.folds]
+            return data.X, data.kernels, self.machines.counts, self.machines.tol, folds, items
+
+        stop = self.machines.limits.stop
+        found = list(each_kept(workers, judge_fold, (self,), items, stop, about, _packed, _unpacked))
         self._betas = [betas for _, betas in found]
         yield from (float(np.mean(scores)) for scores in zip(*(scores for scores, _ in found), strict=True))
 
@@ -115,6 +121,16 @@ class FoldScores:
 def judge_fold(scores: FoldScores, place: int, candidates: Sequence[FloatArray], betas: Any) -> tuple[list[float], Any]:
     """What a worker does of `FoldScores.each`: one fold."""
     return scores.along(place, candidates, betas)
+
+
+def _packed(found: tuple[list[float], list[FloatArray]]) -> State:
+    """(scores, last coefficients) as arrays for a file."""
+    scores, betas = found
+    return {"scores": np.array(scores), **{f"beta {k}": beta for k, beta in enumerate(betas)}}
+
+
+def _unpacked(state: State) -> tuple[list[float], list[FloatArray]]:
+    return state["scores"].tolist(), [state[f"beta {k}"] for k in range(len(state) - 2)]
 
 
 def best_by_folds(scores: FoldScores, n_kernels: int) -> FloatArray:

@@ -80,8 +80,8 @@ class Machines:
         self.partial, self._last = None, None
 
     def __getstate__(self) -> dict[str, Any]:
-        # For a cluster's worker, whose client watches the limits.
-        return {**vars(self), "limits": Limits(), "partial": None, "_last": None}
+        # For a cluster's worker.
+        return {**vars(self), "partial": None, "_last": None}
 
     @property
     def are_kept(self) -> bool:

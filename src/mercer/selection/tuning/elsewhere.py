@@ -4,14 +4,17 @@ A worker is sent the search once and keeps it, with the kernel matrix of the ker
 search goes on. It takes every decision as this process would, so that scores are the same to the last bit.
 """
 
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from sklearn import config_context
 
 from mercer._jit.threads import Stopped
 from mercer.selection.tuning.results import Table
+from mercer.solvers.elsewhere import State, each_kept
 from mercer.solvers.limits import Limits
 
 if TYPE_CHECKING:
@@ -32,11 +35,12 @@ def run_elsewhere(
     plan = SearchPlan(search, [group.members for group in groups], folds, needed)
     # Folds of a kernel next to each other: who has its matrix takes the next.
     items = [(place, fold, _left(search)) for place in range(len(groups)) for fold in folds]
-    answers = workers.each(judge, (plan,), items, search.limits.unwatched().stop)
+    stop = search.limits.unwatched().stop
+    answers = each_kept(workers, judge, (plan,), items, stop, plan.about, _as_text, _from_text)
     for (place, fold, _), found in zip(items, answers, strict=True):
         _put(search, groups[place].members, fold, found)
         search.report()
-        if search.limits.unwatched().stop():
+        if stop():
             raise Stopped
 
 
@@ -81,6 +85,13 @@ class SearchPlan:
         vars(self).update(state)
         self._lock = threading.Lock()
 
+    def about(self) -> tuple[Any, ...]:
+        """All that scores depend on."""
+        task, scores = self.search["task"], self.search["scores"]
+        of_scores = scores.words, scores.scorers, scores.refit, self.search["with_train"], self.error_score
+        data = task.X, task.y, task.weights, task.folds
+        return data, self.search["models"], of_scores, self.members, self.folds, self.needed
+
     def judged(self, place: int, fold: int, seconds: float | None) -> dict[str, Any]:
         """Run one task, and take what it wrote into the table."""
         with self._lock:
@@ -123,6 +134,20 @@ def _taken(search: "Search", members: Sequence[int], fold: int) -> dict[str, Any
     found["errors"] = {(k, fold): table.errors[k, fold] for k in rows if (k, fold) in table.errors}
     found["several"] = list(search.scores.several)
     return found
+
+
+def _as_text(found: Mapping[str, Any]) -> State:
+    """What a worker found, for a file: JSON has the numbers to the last bit."""
+    parts = {part: {name: scores.tolist() for name, scores in found[part].items()} for part in ("test", "train")}
+    cells = {name: found[name].tolist() for name in _CELLS}
+    errors = [[*place, text] for place, text in found["errors"].items()]
+    text = json.dumps({**parts, **cells, "errors": errors, "several": found["several"]})
+    return {"found": np.frombuffer(text.encode(), np.uint8)}
+
+
+def _from_text(state: State) -> dict[str, Any]:
+    found = json.loads(state["found"].tobytes())
+    return {**found, "errors": {(number, fold): text for number, fold, text in found["errors"]}}
 
 
 def _put(search: "Search", members: Sequence[int], fold: int, found: Mapping[str, Any]) -> None:

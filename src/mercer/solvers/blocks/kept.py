@@ -7,10 +7,9 @@ import numpy as np
 
 from mercer._types import FloatArray
 from mercer.problems.linear.block_machine import BlockMachine
-from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.blocks.source import FeatureBlocks
 from mercer.solvers.blocks.steps import Newton
-from mercer.solvers.elsewhere import keeper_in_force
+from mercer.solvers.elsewhere import State, keeper_in_force
 
 
 class Kept:
@@ -27,10 +26,9 @@ class Kept:
         self.keeper = keeper_in_force()
         self.problem = "" if self.keeper is None else _name(blocks, machines, factor)
 
-    def starts(self) -> list[BlockSolution] | None:
-        """Where to go on, or None."""
-        states = None if self.keeper is None else self.keeper.recall(self.problem)
-        return None if states is None else [Newton.start(state) for state in states]
+    def states(self) -> list[State] | None:
+        """Where each machine was, or None."""
+        return None if self.keeper is None else self.keeper.recall(self.problem)
 
     def keep(self, machines: Sequence[Newton], is_solved: bool) -> None:
         """Keep where the machines are."""

@@ -23,14 +23,14 @@ from scipy import sparse
 
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray
-from mercer.problems.linear.block_machine import BlockMachine
+from mercer.problems.linear.block_machine import BlockMachine, RowLosses
 from mercer.solvers.blocks.kept import Kept
 from mercer.solvers.blocks.passes import CHUNK, Asked, Take, answer
 from mercer.solvers.blocks.penalty import Penalty
 from mercer.solvers.blocks.solution import BlockSolution
-from mercer.solvers.blocks.source import FeatureBlocks, LocalBlocks
+from mercer.solvers.blocks.source import FeatureBlocks, LocalBlocks, Told
 from mercer.solvers.blocks.steps import Newton
-from mercer.solvers.elsewhere import in_force
+from mercer.solvers.elsewhere import State, in_force
 from mercer.solvers.limits import Limits
 
 # Bytes of the sample that is kept in memory, and how coarsely it is solved.
@@ -89,13 +89,11 @@ def solve_many(
     limits = Limits() if limits is None else limits
     kept = Kept(blocks, machines, factor)
     given = list(starts or [None] * len(machines))
-    if all(start is None for start in given):
-        given = list(kept.starts() or given)
-    penalty = Penalty(blocks.n_features, factor)
-    if any(start is None for start in given):
+    penalty, states = Penalty(blocks.n_features, factor), kept.states()
+    if states is None and any(start is None for start in given):
         found = _from_sample(blocks, machines, limits, penalty, dtype)
         given = [own or guess for own, guess in zip(given, found, strict=True)]
-    return _solved(blocks, machines, given, gap_tol, limits, penalty, np.dtype(dtype), kept)
+    return _solved(blocks, machines, given, gap_tol, limits, penalty, np.dtype(dtype), kept, states)
 
 
 def _solved(
@@ -107,9 +105,12 @@ def _solved(
     penalty: Penalty,
     dtype: "np.dtype[Any]",
     kept: Kept | None = None,
+    states: list[State] | None = None,
 ) -> list[BlockSolution]:
     each = zip(machines, starts, strict=True)
     steps = [Newton(machine, penalty, start, gap_tol, dtype, limits) for machine, start in each]
+    for one, state in zip(steps, states or (), strict=states is not None):
+        one.go_on(state)
     _take_turns(blocks, steps, kept)
     return [one.solution() for one in steps]
 
@@ -130,9 +131,9 @@ def _from_sample(
         places.append(mine)
         whole.append(first + mine)
         first += size
-    asked = [Asked(0.0, False, Take())]
+    asked = {0: Asked(0.0, False, Take())}
     try:
-        _, parts = blocks.total(answer, (asked,), [((None, mine),) for mine in places], dtype)
+        _, parts = blocks.total(answer, (asked,), [((None,), (mine,)) for mine in places], dtype)
     except Stopped:
         return nothing
     rows = _stacked([part for [part] in parts])
@@ -153,27 +154,39 @@ def _stacked(parts: list[Any]) -> Any:
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
+class _Rows:
+    """The losses of the rows of each block, for every machine."""
+
+    def __init__(self, machines: Sequence[BlockMachine], spans: list[slice]) -> None:
+        self.machines, self.spans = machines, spans
+
+    def __getitem__(self, place: int) -> tuple[list[RowLosses]]:
+        return ([machine.rows(self.spans[place]) for machine in self.machines],)
+
+
 def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]", checkpoint: Kept | None) -> None:
-    """Passes over the blocks, each for all the machines that have not ended."""
+    """Passes over the blocks, each for all machines that ask in the same precision; single precision first.
+
+    So the bits of a machine do not depend on how far the others are, and certificates share their passes.
+    """
     spans = blocks.spans()
-    runs = [(machine, machine.run()) for machine in machines]
-    waiting = [(machine, run, next(run)) for machine, run in runs]
+    rows = _Rows([machine.machine for machine in machines], spans)
+    runs = [machine.run() for machine in machines]
+    waiting = {place: next(run) for place, run in enumerate(runs)}
     while waiting:
-        dtype = max((machine.dtype for machine, _, _ in waiting), key=lambda kind: kind.itemsize)
-        asked = [request for _, _, request in waiting]
-        own = [tuple((m.machine.rows(span), m.told(span, a)) for m, _, a in waiting) for span in spans]
+        dtype = min((machines[place].dtype for place in waiting), key=lambda kind: kind.itemsize)
+        asked = {place: request for place, request in waiting.items() if machines[place].dtype == dtype}
+        news = [([machines[place].told(span, request) for place, request in asked.items()],) for span in spans]
         try:
-            sums, kept = blocks.total(answer, (asked,), own, dtype)
+            sums, kept = blocks.total(answer, (asked,), Told(rows, news), dtype)
         except Stopped:
-            for machine, _, _ in waiting:
-                machine.end_early()
+            for place in waiting:
+                machines[place].end_early()
             return
-        going = []
-        for place, (machine, run, _) in enumerate(waiting):
+        for k, place in enumerate(asked):
             try:
-                going.append((machine, run, run.send((sums[place], [each[place] for each in kept]))))
+                waiting[place] = runs[place].send((sums[k], [each[k] for each in kept]))
             except StopIteration:
-                continue
-        waiting = going
+                del waiting[place]
         if checkpoint is not None:
             checkpoint.keep(machines, is_solved=not waiting)

@@ -5,6 +5,7 @@ product, responses of the rows by the compiled loops of `mercer.solvers.linear.l
 whose response moves, which for the hinge are few.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import iadd
 from typing import Any, NamedTuple, Self
@@ -185,18 +186,23 @@ class Answers(list[Any]):
         return Answers(None if a is None else iadd(a, b) for a, b in zip(self, other, strict=True))
 
 
-def answer(features: Any, asked: list[Asked], *own: tuple[RowLosses, Any]) -> tuple[Answers, list[Any]]:
-    """What a block has to say to each machine: (sums, what belongs to its own rows).
+def answer(
+    features: Any, asked: dict[int, Asked], rows: Sequence[RowLosses | None], told: Sequence[Any]
+) -> tuple[Answers, list[Any]]:
+    """What a block has to say to some machines: (sums, what belongs to its own rows).
 
     Parameters
     ----------
     features : ndarray or CSR matrix (n, m)
-    asked : list of Asked
-    *own : (RowLosses, centres or coefficients or places) for each machine
+    asked : {machine: Asked}
+    rows : sequence of RowLosses
+        For each machine, whether it asks or not.
+    told : sequence of centres, coefficients or places
+        For each machine that asks.
     """
     sums, kept = Answers(), []
-    for each, (rows, extra) in zip(asked, own, strict=True):
-        total, mine = _ANSWERS[type(each.what)](features, each, rows, extra)
+    for (machine, each), extra in zip(asked.items(), told, strict=True):
+        total, mine = _ANSWERS[type(each.what)](features, each, rows[machine], extra)
         sums.append(total)
         kept.append(mine)
     return sums, kept

@@ -134,6 +134,26 @@ class LocalBlocks(FeatureBlocks):
         return workers_in_force() if len(self.sizes) > 1 else None
 
 
+class Told(Sequence[tuple[Any, ...]]):
+    """What each block is told: something that is the same in every pass, and something new.
+
+    Parameters
+    ----------
+    fixed : object
+        ``fixed[i]`` is the tuple of block i. The same object in every pass: a cluster sends it once.
+    news : sequence of tuple
+    """
+
+    def __init__(self, fixed: Any, news: Sequence[tuple[Any, ...]]) -> None:
+        self.fixed, self.news = fixed, news
+
+    def __len__(self) -> int:
+        return len(self.news)
+
+    def __getitem__(self, place: Any) -> Any:
+        return (*self.fixed[place], *self.news[place])
+
+
 def added(answers: Iterable[tuple[Any, Any]], owns: bool = False) -> tuple[Any, list[Any]]:
     """(the sum of what is first in each answer, as `tree_sum` has it, and the list of what is second)."""
     seconds: list[Any] = []

@@ -1,7 +1,7 @@
 """The Newton steps of one machine: a generator of what it asks of the blocks (see `mercer.solvers.blocks.newton`)."""
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from mercer.solvers.blocks.passes import (
 )
 from mercer.solvers.blocks.penalty import Penalty
 from mercer.solvers.blocks.solution import BlockSolution, by_sums
+from mercer.solvers.blocks.state import flat, place_of, request_of, state_of
+from mercer.solvers.elsewhere import State
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
@@ -49,6 +51,10 @@ HOPELESS_IN_SINGLE, HOPELESS = 6, 25
 INACCURATE = 1e-6
 CG_STEPS, CG_TOL = 30, 0.1
 
+
+# What the steps know of how far they are, beside places: whole numbers, and others.
+_COUNTS = ("steps", "moved_at", "last_better")
+_NUMBERS = (*_COUNTS, "gap", "best_primal", "best_dual", "strictness")
 
 Turn = Generator[Asked, tuple[Any, list[Any]], Any]
 
@@ -89,6 +95,10 @@ class Newton:
         self.certificate: Certificate | None = None
         self.image: FloatArray | None = None
         self.coefficients_to_add: FloatArray | None = None
+        # The evaluation that was asked for last, and the centres at that time; one to begin with; where the steps are.
+        self._asked: tuple[Evaluate, FloatArray | None] | None = None
+        self._next: Evaluate | None = None
+        self._state: State = {}
 
     def _first_centre(self, start: BlockSolution | None) -> FloatArray:
         """Given coefficients, or the middle of the box: the rounding is then on both sides of the kink."""
@@ -140,9 +150,10 @@ class Newton:
         self.best_primal, self.best_dual = np.inf, -np.inf
 
     def _descend(self) -> Turn:
-        evaluation = yield from self._see(self.at, None)
+        evaluation = yield from self._evaluate(self._next or self._request(self.at, None))
         response = evaluation.now
         while True:
+            self._state, self._next = self._reached(), None
             primal, dual = self._objectives(evaluation, response)
             status = self._judge(primal, dual, response)
             if status is not None:
@@ -156,15 +167,18 @@ class Newton:
             evaluation = yield from self._advance(step, gradient, response)
             response = evaluation.now
 
-    def _see(self, at: Place, step: tuple[FloatArray, float] | None) -> Turn:
+    def _request(self, at: Place, step: tuple[FloatArray, float] | None) -> Evaluate:
         is_direct = self.penalty.m <= DIRECT
         # What is asked for now must be what is wanted when the answer has come.
         narrower = self._next_width(at) if self.has_kinks and self.penalty.m <= SPECULATES else None
-        request = Evaluate(at, step, self.moved, narrower, curvature=is_direct)
+        return Evaluate(at, step, self.moved, narrower, curvature=is_direct)
+
+    def _evaluate(self, request: Evaluate) -> Turn:
+        self._asked = request, self.centre
         evaluation, moved_to = yield self._ask(request)
-        if self.moved is not None:
+        if request.moved is not None:
             self.centre, self.moved = np.concatenate(moved_to), None
-        self.at = at
+        self.at = request.at
         return evaluation
 
     def _move(self, evaluation: Evaluation) -> Turn:
@@ -174,7 +188,7 @@ class Newton:
         self.moved_at = self.steps
         if evaluation.after is not None:
             return evaluation.after
-        again = yield from self._see(self.at, None)
+        again = yield from self._evaluate(self._request(self.at, None))
         return again.now
 
     def _next_width(self, at: Place) -> float:
@@ -185,7 +199,8 @@ class Newton:
         """The evaluation at the end of the step, or of a part of it where all of it is too long."""
         begin, dv, db = self.at, step[:-1], self.machine.constant * float(step[-1])
         fell, along = -abs(float(gradient @ step)), self._along(begin, step)
-        evaluation = yield from self._see(Place(begin.v + dv, begin.b + db, begin.width), (dv, db))
+        end = Place(begin.v + dv, begin.b + db, begin.width)
+        evaluation = yield from self._evaluate(self._request(end, (dv, db)))
         rises = float(self._gradient(evaluation.now) @ step)
         lower = along[0] + 0.5 * along[1] + evaluation.now.envelope - before.envelope <= 0.0
         if lower and not rises > TOO_LONG * abs(fell):
@@ -201,7 +216,8 @@ class Newton:
             slopes = np.concatenate([[slopes[place]], along[0] + along[1] * inside + found, [slopes[place + 1]]])
             t = np.concatenate([[t[place]], inside, [t[place + 1]]])
         share = _root(t, slopes)
-        return (yield from self._see(Place(begin.v + share * dv, begin.b + share * db, begin.width), None))
+        end = Place(begin.v + share * dv, begin.b + share * db, begin.width)
+        return (yield from self._evaluate(self._request(end, None)))
 
     def _along(self, at: Place, step: FloatArray) -> tuple[float, float]:
         """(first derivative, second derivative) of the penalty along a step."""
@@ -325,17 +341,26 @@ class Newton:
             n, precision = len(self.machine.targets), self.coarsest
             self.certificate = by_sums(self.best_primal, self.best_dual, n, *self.counts, precision)
 
-    def state(self) -> dict[str, FloatArray]:
-        """Where the steps are: a start from which others go on."""
-        centre: FloatArray = np.zeros(0) if self.centre is None else self.centre
-        width = self.at.width / WIDTH_AFTER_SAMPLE
-        return {"w": self.penalty.weights(self.at.v), "beta": centre, "numbers": np.array([self.at.b, width])}
+    def state(self) -> State:
+        """Where the steps were when one had ended last: nothing before the first."""
+        return self._state
 
-    @staticmethod
-    def start(state: dict[str, FloatArray]) -> BlockSolution:
-        """The start that a state is."""
-        bias, width = state["numbers"].tolist()
-        return BlockSolution(state["w"], state["w"], bias, state["beta"], Status.INTERRUPTED, 0, None, width=width)
+    def _reached(self) -> State:
+        """The evaluation just made, and all that is known beside."""
+        numbers = (*self.counts, *(getattr(self, name) for name in _NUMBERS))
+        precisions = self.dtype.itemsize, self.coarsest.itemsize
+        more = {"best": flat(self.best), "numbers": np.array([*precisions, *numbers])}
+        return {**state_of(*cast(Any, self._asked)), **more}
+
+    def go_on(self, state: State) -> None:
+        """Begin where another fit of the same problem was: the evaluation that it made last is made again."""
+        fine, coarse, moving, idle, *numbers = state["numbers"].tolist()
+        for name, number in zip(_NUMBERS, numbers, strict=True):
+            setattr(self, name, int(number) if name in _COUNTS else number)
+        self.dtype, self.coarsest = np.dtype(f"f{int(fine)}"), np.dtype(f"f{int(coarse)}")
+        self.counts, self.best = (int(moving), int(idle)), place_of(state["best"])
+        self.centre = state["centre"] if self.has_kinks else None
+        self._state, self._next = state, request_of(state, curvature=self.penalty.m <= DIRECT)
 
     def solution(self) -> BlockSolution:
         """The best that was met."""
