@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 import mercer
-from tests.campaign import kernel_draws
+from tests.campaign import kernel_draws, since
 from tests.campaign.options import DRAWS, LINEAR, SHARES
 from tests.campaign.rows import choose, labels, rows, targets, texts, weights
 from tests.oracles.exact_kernels import linear, long_rows, rbf
@@ -28,6 +28,7 @@ class Problem:
     eps: float
     parts: list | None = None  # the oracle's kernels, where the machine weighs several
     is_told_zero: bool = False  # whether the fit has warned that its optimum is w = 0
+    about: str | None = None  # which of the options of tests/campaign/since.py it has
 
     def fitted(self):
         """The estimator after fit."""
@@ -92,7 +93,7 @@ def draw(seed, names=None):
     own = DRAWS[name]
     is_linear = name in LINEAR
     is_text = not is_linear and own.kernels == "one" and rng.random() < 0.04
-    data = texts(rng) if is_text else rows(rng)
+    data = texts(rng) if is_text else rows(rng, n=since.row_count(seed))
     kind = own.target(rng)
     y = None if kind is None else labels(rng, data) if kind == "labels" else targets(rng, data)
     options = own.options(rng, kind, data.n)
@@ -108,7 +109,9 @@ def draw(seed, names=None):
         items = (data.X, data.new) if is_text else (long_rows(data.X), long_rows(data.new))
     own_parameters = {"kernels": parts[0]} if parts else {} if is_linear else own.named(kernel.parameters)
     exact_parts = parts[1] if parts else None
-    return Problem(seed, name, {**options, **own_parameters}, X, new, y, found, kernel, items, data.eps, exact_parts)
+    drawn = Problem(seed, name, {**options, **own_parameters}, X, new, y, found, kernel, items, data.eps, exact_parts)
+    drawn.about = since.add(drawn)
+    return drawn
 
 
 def _with_all_classes(found, y):

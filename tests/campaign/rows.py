@@ -80,9 +80,9 @@ def _spoilt(rng, X):
     return X * scale + offset
 
 
-def rows(rng, signed=True):
-    """Numbers in either precision, dense or sparse; none negative unless `signed`."""
-    n, d = count(rng), max(1, round(float(np.exp(rng.uniform(0.0, np.log(30.0))))))
+def rows(rng, signed=True, n=None):
+    """Numbers in either precision, dense or sparse; none negative unless `signed`; n rows, or some number of them."""
+    n, d = n or count(rng), max(1, round(float(np.exp(rng.uniform(0.0, np.log(30.0))))))
     fresh = int(rng.integers(1, 12))
     X = _spoilt(rng, _plain(rng, n + fresh, d))
     X = X if signed else np.abs(X)

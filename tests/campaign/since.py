@@ -1,0 +1,128 @@
+"""Options that came after the first hundred thousand problems, for seeds from a million on.
+
+They are drawn by a generator of their own, so that a smaller seed is the problem that it always was.
+"""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+
+import mercer
+from mercer import Conformal, LowRank, Status
+from mercer.kernels import RBF, Linear
+from tests.campaign.kernel_draws import KernelDraw
+from tests.campaign.rows import choose
+from tests.oracles.exact_kernels import linear, rbf
+
+FROM = 1_000_000
+RESTRICTED = ("SVC", "SVR", "KernelRidge")
+CONFORMAL = ("SVC", "NuSVC", "KernelLogisticRegression", "SVR", "NuSVR", "KernelRidge", "KernelLeastSquares")
+AUTO = ("SVC", "SVR", "NuSVC", "OneClassSVM")
+COVERAGES = (0.5, 0.8, 0.95)
+# Refitted without each of so many rows, a ridge regression is judged row by row.
+FEW = 40
+
+
+def _generator(seed):
+    return np.random.default_rng([18, seed])
+
+
+def row_count(seed):
+    """How many rows there are, where it is more than single precision begins with; None for the usual number."""
+    rng = _generator(seed)
+    return int(rng.integers(401, 900)) if seed >= FROM and rng.random() < 0.04 else None
+
+
+def add(problem):
+    """Options of `problem` that are new, and what they are about; None where there are none."""
+    rng, name, options = _generator(problem.seed).spawn(1)[0], problem.name, problem.options
+    if problem.seed < FROM or problem.kernel.form != "rows" or problem.X is None or not hasattr(problem.X, "shape"):
+        return None
+    kind = choose(rng, nothing=2, approximation=2, conformal=2, auto=1)
+    is_usual = options.get("solver", "auto") == "auto" and options.get("multi_class") != "crammer_singer"
+    if kind == "approximation" and name in RESTRICTED and is_usual:
+        most, choice = problem.X.shape[0], choose(rng, uniform=2, rpcholesky=1)
+        options["approximation"] = LowRank(landmarks=int(rng.integers(1, most + 1)), choice=choice)
+        return kind
+    if kind == "conformal" and name in CONFORMAL and problem.weights is None:
+        is_ridge = name in ("KernelRidge", "KernelLeastSquares") and rng.random() < 0.5
+        options["conformal"] = Conformal("leave_one_out") if is_ridge else Conformal("cross", folds=3)
+        return kind
+    if kind == "auto" and name in AUTO:
+        for each in ("gamma", "degree", "coef0"):
+            options.pop(each, None)
+        options["kernel"] = "auto"
+        return kind
+    return None
+
+
+def resolve(problem, model):
+    """Take the kernel that "auto" has chosen for that of the oracle; False where the oracle has none of its kind."""
+    kernel = model.kernel_
+    if isinstance(kernel, RBF):
+        problem.kernel = KernelDraw({}, rbf(float(kernel.gamma), problem.items[0].mean(axis=0)))
+    elif isinstance(kernel, Linear):
+        problem.kernel = KernelDraw({}, linear())
+    else:
+        return False
+    return True
+
+
+def restricted(problem, model):
+    """The objective lies above that of the exact machine, by no more than the distance and the gap."""
+    exact = getattr(mercer, problem.name)(**{**problem.options, "approximation": None})
+    arguments = {} if problem.weights is None else {"sample_weight": problem.weights}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exact.fit(problem.X, problem.y, **arguments)
+    if Status.OPTIMAL not in (model.status_, exact.status_) or model.status_ != exact.status_:
+        return
+    listed = [each if isinstance(each, list) else [each] for each in (model.certificate_, exact.certificate_)]
+    distances = model.distance_ if isinstance(model.distance_, list) else [model.distance_]
+    for own, other, distance in zip(*listed, distances, strict=True):
+        rounding = 1e-9 * max(1.0, abs(own.primal), abs(other.primal))
+        if own.primal < other.dual - rounding:
+            yield f"restricted to landmarks {own.primal:.10g}, and the exact optimum is at least {other.dual:.10g}"
+        allowed = own.gap + distance.value + rounding
+        if distance.method == "exact" and own.primal - other.primal > allowed:
+            yield f"{own.primal - other.primal:.3e} above the exact machine, the distance allows {allowed:.3e}"
+
+
+def conformal(problem, model):
+    """Sets grow with the coverage that is asked for; intervals of a ridge regression are those of its refits."""
+    # So many rows cannot tell more.
+    most = [each for each in COVERAGES if each <= len(problem.y) / (len(problem.y) + 1)]
+    if hasattr(model, "predict_set"):
+        found = [model.predict_set(problem.new, coverage=each) for each in most]
+        if any((small & ~large).any() for small, large in pairwise(found)):
+            yield "a set for a larger coverage leaves a class out"
+        return
+    found = [model.predict_interval(problem.new, coverage=each) for each in most]
+    for small, large in pairwise(found):
+        if (large[:, 0] > small[:, 0]).any() or (large[:, 1] < small[:, 1]).any():
+            yield "an interval for a larger coverage is shorter"
+    if problem.name == "KernelRidge" and model.conformal.method == "leave_one_out" and len(problem.y) <= FEW:
+        yield from _jackknife(problem, model, dict(zip(most, found, strict=True)))
+
+
+def _jackknife(problem, model, found):
+    """Barber et al. (2021): each row is left out, and its residual is put around what its machine says."""
+    K, new, n = np.asarray(problem.K, float), np.asarray(problem.K_new, float), len(problem.y)
+    whole = K + model.alpha_ * np.eye(n)
+    if not np.linalg.cond(whole) < 1e8:
+        return
+    low, high = np.empty((len(new), n)), np.empty((len(new), n))
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        alpha = np.linalg.solve(whole[np.ix_(rest, rest)], problem.y[rest])
+        residual, values = abs(problem.y[i] - K[i, rest] @ alpha), new[:, rest] @ alpha
+        low[:, i], high[:, i] = values - residual, values + residual
+    unsure = 1e-6 * (1.0 + float(np.abs(high).max()))
+    for coverage, told in found.items():
+        rank = int(np.ceil(coverage * (n + 1) - 1e-9))
+        if rank > n:
+            continue
+        ends = -np.sort(-low, axis=1)[:, rank - 1], np.sort(high, axis=1)[:, rank - 1]
+        if np.abs(told - np.stack(ends, axis=1)).max() > unsure:
+            yield f"an interval of coverage {coverage} is not that of the rows left out"
