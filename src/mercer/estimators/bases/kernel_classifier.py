@@ -12,10 +12,9 @@ from mercer.estimators.fitting import tasks
 from mercer.estimators.fitting.auto_strength import choose_kernel
 from mercer.estimators.fitting.inputs import classes_and_codes, require_fitted, training_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.fitting.weights import class_weights, sample_weights
-from mercer.estimators.fitting.whole_fit import fitting
+from mercer.solvers.limits import Limits
 
 
 class KernelClassifier(ClassifierMixin, KernelModel):
@@ -52,21 +51,16 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         -------
         self
         """
-        self._fit(X, y, sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
-    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits):
-            X, y = self._checked(X, y, sample_weight)
-            setup, class_weight, weights = self._setup(y, sample_weight)
-            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-            items, data = self._training_data(X, weights, budget)
-            solved = self._solved(data, setup, budget, limits)
-            self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
-            self._keep(X, data, setup, solved)
+    def _learn(self, limits: Limits, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        X, y = self._checked(X, y, sample_weight)
+        setup, class_weight, weights = self._setup(y, sample_weight)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+        items, data = self._training_data(X, weights, budget)
+        solved = self._solved(data, setup, budget, limits)
+        self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
+        self._keep(X, data, setup, solved)
 
     def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
         """Rows and labels, and what "auto" stands for with them."""

@@ -12,7 +12,7 @@ from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.equal_rows import comparable_rows
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_n_jobs, require_number
-from mercer.estimators.fitting.progress import epoch_line, warn_unless_optimal, watchers
+from mercer.estimators.fitting.progress import epoch_line, watchers
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
@@ -217,9 +217,7 @@ class KernelPerceptron(KernelClassifier):
         -------
         self
         """
-        self._fit(X, y, sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         check_parameters(self, (*METHODS, "lp"))

@@ -12,9 +12,7 @@ from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
 from mercer.estimators.fitting.auto_strength import AutomaticC, choose_kernel
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import BIASES
@@ -47,18 +45,13 @@ class Regression(AutomaticC, RegressorMixin, OneFunctionModel):
         -------
         self
         """
-        self._fit(X, y, sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
-    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits):
-            choose_kernel(self, X, y, sample_weight)
-            X, y = regression_input(self, X, y)
-            self._choose_C(X, sample_weight, y)
-            self._fit_rows(X, y, sample_weight, limits)
+    def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
+        choose_kernel(self, X, y, sample_weight)
+        X, y = regression_input(self, X, y)
+        self._choose_C(X, sample_weight, y)
+        return X, y
 
     def predict(self, X: Rows) -> Array:
         """The value of the function at each row of X.
