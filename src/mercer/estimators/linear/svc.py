@@ -34,6 +34,7 @@ from mercer.solvers.crammer_singer import linear as crammer_singer
 from mercer.solvers.linear import l1_proximal_newton
 from mercer.solvers.linear import solve as linear_machine
 from mercer.solvers.result import Status
+from mercer.solvers.tolerances import SCORE_GAP
 
 if TYPE_CHECKING:
     from mercer._jit.row_products import RowProducts
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from mercer.solvers.linear_result import LinearSolution
 
 
-# Scores feed a function of two numbers: to this relative gap they are accurate enough.
-SCORE_GAP = 1e-3
 # Rows times classes up to which Crammer and Singer's machine is solved to the last digits where probabilities are asked
 # for: what its tolerance leaves to the order of rows may move a step of an isotonic function.
 FEW_SCORES = 2000

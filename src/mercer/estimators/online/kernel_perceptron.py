@@ -19,10 +19,10 @@ from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
 from mercer.estimators.online.mistake_bound import REMEDIES, MistakeEvidence, check_parameters
 from mercer.estimators.online.program_duals import only_of_programs
 from mercer.estimators.online.visit_order import shared_out, visiting_plan
-from mercer.estimators.svm.separation import IN_DOUBLE
 from mercer.problems.version_space.perceptron import PerceptronProgram
 from mercer.solvers.stochastic.perceptron import METHODS, ItemPerceptron, ItemSolution, train
 from mercer.solvers.stochastic.perceptron_lp import solve_kernel_program
+from mercer.solvers.tolerances import IN_DOUBLE
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.protocols import Setup, SolvedProblems
