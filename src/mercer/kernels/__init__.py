@@ -4,8 +4,9 @@ Every name is loaded when it is first asked for, so that importing this package 
 nothing. A new kernel adds its file, its test and one line to the index below.
 """
 
-from importlib import import_module
 from typing import Any
+
+from mercer._lazy import load
 
 _INDEX = {
     "ChiSquared": "vector.chi_squared",
@@ -69,12 +70,7 @@ __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _INDEX:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_INDEX[name]}"), name)
-    # Kept, also because loading the file of the same name put the module here.
-    globals()[name] = value
-    return value
+    return load(globals(), _INDEX, name)
 
 
 def __dir__() -> list[str]:

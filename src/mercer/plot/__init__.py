@@ -4,8 +4,9 @@ Matplotlib is optional and is imported only when something is drawn; every displ
 used. A new one adds its file, its test with a reference image, its gallery page and one line to each index below.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from mercer._lazy import load
 
 if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.plot.displays.calibration import CalibrationDisplay as CalibrationDisplay
@@ -23,28 +24,26 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.plot.displays.weights import WeightsDisplay as WeightsDisplay
 
 _INDEX = {
-    "CalibrationDisplay": "calibration",
-    "ConvergenceDisplay": "convergence",
-    "DecisionBoundaryDisplay": "decision_boundary",
-    "ExplanationDisplay": "explanation",
-    "KernelMatrixDisplay": "kernel_matrix",
-    "LearningCurveDisplay": "learning_curve",
-    "LiftDisplay": "lift",
-    "LossDisplay": "losses",
-    "PathDisplay": "path",
-    "TubeDisplay": "tube",
-    "TuningDisplay": "tuning",
-    "VersionSpaceDisplay": "version_space",
-    "WeightsDisplay": "weights",
+    "CalibrationDisplay": "displays.calibration",
+    "ConvergenceDisplay": "displays.convergence",
+    "DecisionBoundaryDisplay": "displays.decision_boundary",
+    "ExplanationDisplay": "displays.explanation",
+    "KernelMatrixDisplay": "displays.kernel_matrix",
+    "LearningCurveDisplay": "displays.learning_curve",
+    "LiftDisplay": "displays.lift",
+    "LossDisplay": "displays.losses",
+    "PathDisplay": "displays.path",
+    "TubeDisplay": "displays.tube",
+    "TuningDisplay": "displays.tuning",
+    "VersionSpaceDisplay": "displays.version_space",
+    "WeightsDisplay": "displays.weights",
 }
 
 __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _INDEX:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.displays.{_INDEX[name]}"), name)
+    return load(globals(), _INDEX, name)
 
 
 def __dir__() -> list[str]:

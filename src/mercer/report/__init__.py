@@ -3,24 +3,21 @@
 ``from mercer.report import Record, machine_of, write_page``; the command and the studio both use this room.
 """
 
-from importlib import import_module
 from typing import Any
 
-_HOME = {
-    "Record": "mercer.report.record",
-    "describe_model": "mercer.report.model_words",
-    "machine_of": "mercer.report.model_words",
-    "page": "mercer.report.html_page",
-    "score": "mercer.report.scores",
-    "write_page": "mercer.report.html_page",
+from mercer._lazy import load
+
+_INDEX = {
+    "Record": "record",
+    "describe_model": "model_words",
+    "machine_of": "model_words",
+    "page": "html_page",
+    "score": "scores",
+    "write_page": "html_page",
 }
 
-__all__ = sorted(_HOME)  # noqa: PLE0605  (the index is the list)
+__all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'mercer.report' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    return load(globals(), _INDEX, name)

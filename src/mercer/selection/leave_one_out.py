@@ -18,6 +18,7 @@ from mercer.estimators.kernel.ridge import KernelRidge
 from mercer.estimators.svm.svc import SVC
 from mercer.solvers.limits import Limits
 from mercer.solvers.paths.leave_one_out import ExactSolution
+from mercer.solvers.tolerances import IN_DOUBLE
 from mercer.theory.leave_one_out import span_estimate, xi_alpha_bound
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 
 METHODS = ("auto", "exact", "span", "xi_alpha", "refit")
-EXACT_TOL = 1e-12
 KINDS = {"exact": "exact", "refit": "exact", "span": "estimate", "xi_alpha": "upper bound"}
 
 
@@ -149,7 +149,7 @@ def _stored(prepared: "PreparedFit", limits: Limits, copies: int = 1) -> "Stored
             f"leave-one-out needs {needed / 2**20:.0f} MiB for the kernel matrix of {n} rows, and memory_limit leaves "
             f"{room / 2**20:.0f} MiB; draw fewer rows"
         )
-    return prepared.matrix(EXACT_TOL).stored(limits.stop).in_double()
+    return prepared.matrix(IN_DOUBLE).stored(limits.stop).in_double()
 
 
 def _exact(prepared: "PreparedFit", limits: Limits) -> LeftOut:

@@ -21,6 +21,7 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.paths.chord_path import Node, approximate_path
 from mercer.solvers.paths.exact_path import follow_path
 from mercer.solvers.result import Status, TracePoint
+from mercer.solvers.tolerances import IN_DOUBLE
 
 if TYPE_CHECKING:
     from mercer.problems.certificate import Certificate
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 METHODS = ("auto", "exact", "approximate")
 # Up to this many rows "auto" is "exact".
 EXACT_SIZE = 3_000
-# A tolerance that asks for entries in double precision.
-EXACT_TOL = 1e-12
 # How often a solution is refined until its gap is small enough.
 MOST_TRIES = 6
 # Remedies where they differ from those of a fit.
@@ -339,7 +338,7 @@ def _exact(setup: _Setup, _C_min: float, C_max: float, _gap_tol: float, limits: 
         )
     weights = setup.weights[setup.used]
     try:
-        matrix = setup.prepared.matrix(EXACT_TOL, setup.used).stored(limits.stop)
+        matrix = setup.prepared.matrix(IN_DOUBLE, setup.used).stored(limits.stop)
         return follow_path(matrix.in_double(), setup.signs[setup.used], weights, setup.bias, C_max, limits)
     except Stopped:
         raise DataError(

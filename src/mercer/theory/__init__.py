@@ -4,8 +4,9 @@
 when first used. A new result adds its function, its test and one line to the index.
 """
 
-from importlib import import_module
 from typing import Any
+
+from mercer._lazy import load
 
 _INDEX = {
     "Ball": "radius",
@@ -52,12 +53,7 @@ __all__ = sorted(_INDEX)  # noqa: PLE0605  (the index is the list)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _INDEX:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_INDEX[name]}"), name)
-    # Stored, not least because importing the file of the same name put the module here.
-    globals()[name] = value
-    return value
+    return load(globals(), _INDEX, name)
 
 
 def __dir__() -> list[str]:

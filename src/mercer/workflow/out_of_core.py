@@ -125,7 +125,9 @@ class BlocksRun:
             "n_jobs": self.options["n_jobs"], "memory_limit": self.options["memory_limit"],
             "time_limit": None if left is None else max(left - limits.seconds, 1e-3),
         }  # fmt: skip
-        C, of_classes, of_quantities = self.options["C"], LinearSVC, LinearSVR
+        C = self.options["C"]
+        of_classes: Any = LinearSVC
+        of_quantities: Any = LinearSVR
         if self.options.get("kernel") not in (None, "linear"):
             of_classes, of_quantities = SVC, SVR
             shared["kernel"] = self.options["kernel"]

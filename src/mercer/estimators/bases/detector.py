@@ -1,6 +1,6 @@
 """Estimators that learn where most of the data are, and answer +1 inside and -1 outside."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -9,12 +9,6 @@ from mercer._types import Array, ArrayLike, FloatArray, Rows
 from mercer.estimators.bases.one_function import OneFunctionModel
 from mercer.estimators.fitting.auto_strength import choose_kernel
 from mercer.estimators.fitting.inputs import unlabelled_input
-from mercer.estimators.fitting.progress import warn_unless_optimal
-from mercer.estimators.fitting.whole_fit import fitting
-from mercer.estimators.out_of_core.given import are_blocks, no_sum_of_losses
-
-if TYPE_CHECKING:
-    pass
 
 
 class Detector(OutlierMixin, OneFunctionModel):
@@ -37,15 +31,11 @@ class Detector(OutlierMixin, OneFunctionModel):
         -------
         self
         """
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits):
-            if are_blocks(X):
-                raise no_sum_of_losses(self)
-            choose_kernel(self, X)
-            self._fit_rows(unlabelled_input(self, X), None, sample_weight, limits)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, None, sample_weight)
+
+    def _checked(self, X: Rows, y: None, sample_weight: ArrayLike | None) -> tuple[Rows, None]:
+        choose_kernel(self, X)
+        return unlabelled_input(self, X), None
 
     def predict(self, X: Rows) -> Array:
         """+1 for each row that is inside, -1 for each that is not.

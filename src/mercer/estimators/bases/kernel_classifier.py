@@ -12,15 +12,11 @@ from mercer.estimators.fitting import tasks
 from mercer.estimators.fitting.auto_strength import choose_kernel
 from mercer.estimators.fitting.inputs import classes_and_codes, require_fitted, training_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.fitting.weights import class_weights, sample_weights
-from mercer.estimators.fitting.whole_fit import fitting
-from mercer.estimators.out_of_core.given import are_blocks, no_sum_of_losses
+from mercer.estimators.out_of_core.given import are_blocks
 from mercer.estimators.out_of_core.predicting import ClassifiesBlocks
-
-if TYPE_CHECKING:
-    from mercer.solvers.limits import Limits
+from mercer.solvers.limits import Limits
 
 
 class KernelClassifier(ClassifierMixin, KernelModel):
@@ -57,28 +53,19 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         -------
         self
         """
-        self._fit(X, y, sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
-    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits):
-            if are_blocks(X):
-                y, sample_weight = self._labels_to_learn(X, y, sample_weight, limits)
-            else:
-                X, y = self._checked(X, y, sample_weight)
-            setup, class_weight, weights = self._setup(y, sample_weight)
-            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-            items, data = self._bound(X, weights, budget, len(setup.tasks), limits)
-            solved = self._solved(data, setup, budget, limits)
-            self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
-            self._keep(X, data, setup, solved)
-
-    def _labels_to_learn(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Array, Any]:
-        """(labels, weights or None) of `Blocks`."""
-        raise no_sum_of_losses(self)
+    def _learn(self, limits: Limits, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        if are_blocks(X):
+            y, sample_weight = self._targets_of_blocks(X, y, sample_weight, limits)
+        else:
+            X, y = self._checked(X, y, sample_weight)
+        setup, class_weight, weights = self._setup(y, sample_weight)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+        items, data = self._bound(X, weights, budget, len(setup.tasks), limits)
+        solved = self._solved(data, setup, budget, limits)
+        self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
+        self._keep(X, data, setup, solved)
 
     def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
         """Rows and labels, and what "auto" stands for with them."""
@@ -181,7 +168,7 @@ class BlockKernelClassifier(ClassifiesBlocks, KernelClassifier):
         """
         return super().fit(X, cast(Labels, y), sample_weight)
 
-    def _labels_to_learn(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Array, Any]:
+    def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> tuple[Array, Any]:
         # All readers of files come with it, and few fits ask.
         from mercer.estimators.low_rank.from_blocks import labels_to_learn
 

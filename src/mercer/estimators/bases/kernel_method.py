@@ -1,6 +1,5 @@
 """What kernel methods other than two-class machines do alike: check, prepare, keep, evaluate."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from mercer._errors import DataError
 from mercer._jit.memory import parse_bytes
 from mercer._types import Array, FloatArray, Rows
+from mercer.estimators.bases.fits import Fits
 from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.certificate import CertifiedLazily
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
@@ -36,6 +36,7 @@ from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.gram.symmetric_operator import EvaluatedOperator, GivenOperator
 from mercer.kernels.notation.sklearn_names import resolve
+from mercer.solvers.limits import Limits
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from mercer.problems.kernel_methods.least_squares import LeastSquaresCertificate
     from mercer.problems.kernel_methods.ridge import RidgeCertificate
     from mercer.problems.kernel_methods.spectrum import EigenCertificate
-    from mercer.solvers.limits import Limits
 
 
 # Up to this many items, or where an entry is slow, the whole matrix is kept in double precision,
@@ -57,7 +57,7 @@ STORED_BYTES = 12
 OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
-class KernelMethod(CertifiedLazily, HoldsKernels):
+class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
     """Base of estimators whose answer is an expansion in a kernel over all training items.
 
     Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)``
@@ -96,8 +96,9 @@ class KernelMethod(CertifiedLazily, HoldsKernels):
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
 
-    def _watchers(self) -> list[Callable[[Any], Any]]:
-        return watchers(self, residual_line)
+    def _limits(self) -> Limits:
+        max_iter = getattr(self, "max_iter", None)
+        return Limits(-1 if max_iter is None else max_iter, self.time_limit, watchers(self, residual_line))
 
     def _kernel(self, X: Rows, weights: FloatArray | None = None) -> "Kernel":
         """The kernel bound to X; gamma=None is 1 / n_features, as in scikit-learn."""

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 
-from mercer._types import FloatArray, Rows
+from mercer._types import Array, FloatArray, Rows
+from mercer.estimators.bases.fits import Fits
 from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.certificate import CertifiedLazily, Evidence
 from mercer.estimators.fitting.certifiers import DualCertifier, ProblemCertifier
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-class KernelModel(CertifiedLazily, HoldsKernels):
+class KernelModel(Fits, CertifiedLazily, HoldsKernels):
     """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
 
     if TYPE_CHECKING:
@@ -64,12 +65,8 @@ class KernelModel(CertifiedLazily, HoldsKernels):
     # For machines that do not offer them as parameters.
     approximation = None
     gap_tol = None
-    # What to do about a status, where it differs from what a support vector machine needs.
-    _remedies: ClassVar[dict[Status, str]] = {}
     # Whether a kernel that may be indefinite is looked at when the fit has ended.
     _looks_at_kernel = True
-    # The attribute that says how good a model is.
-    _judge = "certificate_"
 
     def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self.kernel)
@@ -107,6 +104,10 @@ class KernelModel(CertifiedLazily, HoldsKernels):
         data = TrainingData(kernel.replace() if kernel is wanted else kernel, X)
         data.source = items
         return items, data
+
+    def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> tuple[Array, Any]:
+        """(labels or targets, weights or None) of `Blocks`, for a machine that can be learnt from them."""
+        raise no_sum_of_losses(self)
 
     def _bound(
         self, X: Any, weights: FloatArray | None, budget: "Budget", n_machines: int, limits: Limits

@@ -11,6 +11,7 @@ from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget, solve_all
 from mercer.estimators.fitting.two_class import Solved
 from mercer.estimators.fitting.weights import target_weights
+from mercer.estimators.out_of_core.given import are_blocks
 from mercer.solvers.dual_qp.solve import solve_dual
 
 if TYPE_CHECKING:
@@ -52,8 +53,16 @@ class OneFunctionModel(KernelModel):
         require_optional_number("cache_size", self.cache_size, above=0.0)
         require_flag("warm_start", self.warm_start)
 
-    def _fit_rows(self, X: Rows, y: Array | None, sample_weight: ArrayLike | None, limits: "Limits") -> None:
-        """Solve the problem of checked rows, with targets where it has any, and keep the model."""
+    if TYPE_CHECKING:
+
+        def _checked(self, X: Rows, y: Any, sample_weight: ArrayLike | None) -> tuple[Rows, Array | None]:
+            """Rows, targets where there are any, and what "auto" stands for with them."""
+
+    def _learn(self, limits: "Limits", X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> None:
+        if are_blocks(X):
+            y, sample_weight = self._targets_of_blocks(X, y, sample_weight, limits)
+        else:
+            X, y = self._checked(X, y, sample_weight)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = target_weights(sample_weight, n)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)

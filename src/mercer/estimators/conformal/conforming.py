@@ -26,7 +26,7 @@ from mercer.solvers.result import Status
 class Conforming:
     """Base of `PredictsSets` and `PredictsIntervals`, for an estimator with a parameter `conformal`.
 
-    It stands before the base whose `_fit(X, y, sample_weight)` learns. A row is left out by a weight of zero, so that
+    It stands before the base that `Fits`, and fits once or more often. A row is left out by a weight of zero, so that
     whatever X is (a given matrix, graphs, a table), it need not be cut.
     """
 
@@ -36,6 +36,9 @@ class Conforming:
         time_limit: float | None
         status_: Status
         _conformity: Conformity
+
+        def _fit_once(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+            """One fit, without what is said of it."""
 
         def _score_name(self, asked: Conformal) -> str:
             """What the scores are, or a ParameterError for one that the estimator has not."""
@@ -49,7 +52,7 @@ class Conforming:
     def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         asked = asked_for(self.conformal)
         if asked is None:
-            self._learn(X, y, sample_weight)
+            self._fit_once(X, y, sample_weight)
             vars(self).pop("_conformity", None)
             return
         self._require_plain_rows(X, y, sample_weight)
@@ -58,10 +61,6 @@ class Conforming:
         with fitting(cast(BaseEstimator, self), Limits(-1, self.time_limit)):
             left_out = {"split": self._split, "cross": self._cross, "leave_one_out": self._leave_one_out}[asked.method]
             self._conformity = left_out(asked, score, X, y)
-
-    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-        """The fit itself: that of the base, unless the estimator has its own."""
-        cast(Any, super())._fit(X, y, sample_weight)
 
     def _require_plain_rows(self, X: Rows, y: Labels, sample_weight: ArrayLike | None) -> None:
         if sample_weight is not None:
@@ -80,12 +79,12 @@ class Conforming:
     def _split(self, asked: Conformal, score: str, X: Rows, y: Labels) -> Conformity:
         targets = column_or_1d(y)
         held = _set_aside(asked, self._codes(targets), len(targets))
-        self._learn(X, y, (~held).astype(np.float64))
+        self._fit_once(X, y, (~held).astype(np.float64))
         places = np.flatnonzero(held)
         return self._conformity_of(asked, score, rows_at(X, places), targets[places])
 
     def _cross(self, asked: Conformal, score: str, X: Rows, y: Labels) -> Conformity:
-        self._learn(X, y)
+        self._fit_once(X, y)
         targets = column_or_1d(y)
         codes = self._codes(targets)
         folds = _dealt_out(asked, codes, len(targets))
@@ -106,7 +105,7 @@ class Conforming:
                 "conformal='leave_one_out' is for KernelRidge and KernelLeastSquares, which have a formula for it, got "
                 f"a {type(self).__name__}; take Conformal('cross', folds=20)"
             )
-        self._learn(X, y)
+        self._fit_once(X, y)
         targets = column_or_1d(y).astype(np.float64)
         functions, predictions = functions_without(self, X, targets)
         n = len(targets)

@@ -1,8 +1,11 @@
-"""A fit of a kernel classifier up to the point where something is solved, for whoever solves it otherwise."""
+"""What other rooms ask of an estimator beside scikit-learn's contract: `FitPlan`, and functions that ask it.
+
+Selection solves many fits at once, or in another order; it needs a fit up to the point where something is solved.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -12,9 +15,46 @@ from mercer.estimators.fitting.two_class import Solved
 from mercer.solvers.result import Solution, Status
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
+
+
+class FitPlan(Protocol):
+    """The steps of a fit, in the order in which `fit` takes them; `KernelClassifier` and `OneFunctionModel` have them.
+
+    No other room calls them but by the functions below.
+    """
+
+    memory_limit: int | str | None
+    cache_size: float | None
+    n_jobs: int | None
+
+    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None, /) -> None:
+        """All of it, without what is said at its end."""
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters, whatever the data."""
+
+    def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None, /) -> tuple[Rows, Array]:
+        """Rows and targets, and what "auto" stands for with them."""
+
+    def _setup(self, y: Array, sample_weight: ArrayLike | None = None, /) -> Any:
+        """The problems of checked targets; of a classifier, with the weights of its classes and of its rows."""
+
+    def _training_data(self, X: Rows, weights: FloatArray | None, budget: Budget, /) -> tuple[Any, TrainingData]:
+        """(what a kernel that is a function was evaluated on, the rows with their kernel)."""
+
+    def _keep(self, X: Rows, data: TrainingData, setup: Any, solved: Any, /) -> None:
+        """Set the fitted attributes of problems that are solved."""
+
+
+class ClassifierPlan(FitPlan, Protocol):
+    """What classifiers have beside it."""
+
+    def _labels(self, values: FloatArray, /) -> Array:
+        """Labels, from the values of all functions."""
+
+    def _decisions(self, values: FloatArray, /) -> FloatArray:
+        """What `decision_function` gives, from the same."""
 
 
 @dataclass(frozen=True)
@@ -69,33 +109,34 @@ class PreparedFit:
         return model
 
 
-def check_parameters(model: Any) -> None:
+def check_parameters(model: FitPlan) -> None:
     """Refuse parameters that `model.fit` would refuse, whatever the data."""
     model._check_parameters()
 
 
-def problems_of(model: Any, y: Labels, weights: FloatArray | None) -> Any:
+def problems_of(model: FitPlan, y: Array, weights: FloatArray | None) -> Any:
     """The two-class problems, or the regression, that `model.fit` solves for these targets and weights of rows."""
     setup = model._setup(y, weights)
     return setup[0] if isinstance(setup, tuple) else setup
 
 
-def fit_without_report(model: Any, X: Rows, y: Labels, weights: ArrayLike | None) -> Any:
+def fit_without_report(model: FitPlan, X: Rows, y: Labels, weights: ArrayLike | None) -> None:
     """`model.fit` without its warnings: whoever fits many models says what became of them."""
-    return model._fit(X, y, weights)
+    model._fit(X, y, weights)
+    vars(model).pop("_said", None)
 
 
-def labels_of(model: Any, values: FloatArray) -> Array:
+def labels_of(model: ClassifierPlan, values: FloatArray) -> Array:
     """The labels that a classifier reads off the values of its functions."""
     return model._labels(values)
 
 
-def decisions_of(model: Any, values: FloatArray) -> FloatArray:
+def decisions_of(model: ClassifierPlan, values: FloatArray) -> FloatArray:
     """What `decision_function` makes of the values of the functions."""
     return model._decisions(values)
 
 
-def prepare_fit(model: "BaseEstimator", X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> PreparedFit:
+def prepare_fit(model: FitPlan, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> PreparedFit:
     """What `model.fit(X, y, sample_weight)` does before it solves anything."""
     model._check_parameters()
     X, y = model._checked(X, y, sample_weight)

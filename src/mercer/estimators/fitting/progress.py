@@ -36,32 +36,34 @@ _REMEDIES = {
 
 
 def warn_unless_optimal(
-    status: Status, max_iter: int = -1, remedies: Mapping[Status, str] | None = None, judge: str = "certificate_"
+    status: Status,
+    max_iter: int = -1,
+    remedies: Mapping[Status, str] | None = None,
+    judge: str = "certificate_",
+    stacklevel: int = 3,
 ) -> None:
     """Warn at the line that called `fit` when the status is anything but OPTIMAL.
 
-    `remedies` replace the usual ones of some statuses; `judge` is the attribute to look at.
+    `remedies` replace the usual ones of some statuses; `judge` is the attribute to look at; `stacklevel` counts the
+    calls back to that line, from this one as 1.
     """
     if status == Status.OPTIMAL:
         return
     remedy = {**_REMEDIES, **(remedies or {})}[status].format(max_iter=max_iter)
     message = f"{status.name}: {status.meaning}. {remedy} The model can be used; {judge} says how good it is."
-    warnings.warn(message, ConvergenceWarning, stacklevel=3)
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
 
 
-def warn_of_zero(status: Status, data: "TrainingData", setup: "Setup", solved: "Solved", told: str) -> None:
-    """Warn where the optimum of a problem is w = 0, so that its function is rounding noise; `told` says what to do.
-
-    To be called by `_keep`, so that the line is that which called `fit`.
-    """
+def is_zero(status: Status, data: "TrainingData", setup: "Setup", solved: "Solved") -> bool:
+    """Whether the optimum of a problem is w = 0, so that its function is rounding noise."""
     if status == Status.NOT_CONVEX:
-        return  # squared lengths may be negative, and that has been said
-    for problem, task, solution in zip(setup.problems, setup.tasks, solved.solutions, strict=True):
-        if solution.status not in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE) or not solution.is_gradient_complete:
-            continue
-        if problem.is_zero(solution, data.diagonal(task.indices)):
-            warnings.warn(told, ConvergenceWarning, stacklevel=5)
-            return
+        return False  # squared lengths may be negative, and that has been said
+    return any(
+        solution.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
+        and solution.is_gradient_complete
+        and problem.is_zero(solution, data.diagonal(task.indices))
+        for problem, task, solution in zip(setup.problems, setup.tasks, solved.solutions, strict=True)
+    )
 
 
 def watchers(estimator: "BaseEstimator", line: Callable[[Any], str]) -> list[Callable[[Any], Any]]:

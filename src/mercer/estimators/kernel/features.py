@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._errors import ParameterError
 from mercer._types import FloatArray, Rows
+from mercer.estimators.bases.fits import Fits
 from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.given_matrix import require_gram, require_symmetric_function
 from mercer.estimators.fitting.inputs import (
@@ -30,7 +31,6 @@ from mercer.estimators.fitting.parameters import (
 )
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.training import TrainingData
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.low_rank.low_rank import LowRank
 from mercer.estimators.low_rank.restricted import Landmarks
 from mercer.kernels.base.parameters import gamma_from_data
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HoldsKernels):
+class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fits, HoldsKernels):
     """What both kinds of features do alike."""
 
     # Any container may be transformed after a fit on any other.
@@ -163,18 +163,18 @@ class Nystroem(_Features):
         -------
         self
         """
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits):
-            X = unlabelled_input(self, X)
-            kernel = self._bound(X)
-            if isinstance(kernel, Precomputed):
-                require_gram(X)
-            data = TrainingData(kernel, X)
-            if has_function(kernel):
-                require_symmetric_function(kernel, data.prepare(np.float64))
-            self._take(data, limits)
+        self._fit(X)
         return self
+
+    def _learn(self, limits: Limits, X: Rows) -> None:
+        X = unlabelled_input(self, X)
+        kernel = self._bound(X)
+        if isinstance(kernel, Precomputed):
+            require_gram(X)
+        data = TrainingData(kernel, X)
+        if has_function(kernel):
+            require_symmetric_function(kernel, data.prepare(np.float64))
+        self._take(data, limits)
 
     def _take(self, data: TrainingData, limits: Limits) -> None:
         n = data.shape[0]

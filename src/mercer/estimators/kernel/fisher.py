@@ -20,9 +20,7 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_numbers,
 )
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import sample_weights
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.symmetric_operator import CentredOperator, WeightedOperator
 from mercer.problems.kernel_methods.fisher import FisherRule, class_counts, indicator_regression
 from mercer.problems.kernel_methods.spectrum import centred_expansion
@@ -204,28 +202,26 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         -------
         self
         """
-        self._check_parameters()
-        limits = Limits(self.max_iter, self.time_limit, self._watchers())
-        with fitting(self, limits):
-            X, y = training_input(self, X, y)
-            classes, codes = classes_and_codes(y)
-            count = self._count(len(classes))
-            weights = np.ones(len(codes)) if sample_weight is None else sample_weights(sample_weight, codes, classes)
-            counts = class_counts(codes, weights, len(classes))
-            priors = self._resolved_priors(counts)
-            used = np.flatnonzero(weights)
-            data = self._training_data(X, None if sample_weight is None else weights)
-            part = data.subset(used)
-            problem = indicator_regression(codes[used], weights[used], len(classes), self.alpha)
-            means, found = self._solve(part, problem, limits)
-            self.classes_, self.priors_, self.X_fit_ = classes, priors, X
-            rule = FisherRule.of(problem, found.X, counts, priors, count)
-            self._keep(data, used, problem, rule, means, found)
-            compute = self._certificate_of(part, problem, problem.scale[:, None] * found.X)
-            self._evidence = Evidence(part, Computed(len(used), compute, found.known_residual))
-            self._decide_status()
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
+
+    def _learn(self, limits: Limits, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        X, y = training_input(self, X, y)
+        classes, codes = classes_and_codes(y)
+        count = self._count(len(classes))
+        weights = np.ones(len(codes)) if sample_weight is None else sample_weights(sample_weight, codes, classes)
+        counts = class_counts(codes, weights, len(classes))
+        priors = self._resolved_priors(counts)
+        used = np.flatnonzero(weights)
+        data = self._training_data(X, None if sample_weight is None else weights)
+        part = data.subset(used)
+        problem = indicator_regression(codes[used], weights[used], len(classes), self.alpha)
+        means, found = self._solve(part, problem, limits)
+        self.classes_, self.priors_, self.X_fit_ = classes, priors, X
+        rule = FisherRule.of(problem, found.X, counts, priors, count)
+        self._keep(data, used, problem, rule, means, found)
+        compute = self._certificate_of(part, problem, problem.scale[:, None] * found.X)
+        self._evidence = Evidence(part, Computed(len(used), compute, found.known_residual))
+        self._decide_status()
 
     def _check_parameters(self) -> None:
         self._check_shared_parameters()

@@ -13,9 +13,7 @@ from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import multi_target_input
 from mercer.estimators.fitting.parameters import require_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import some_weights
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.symmetric_operator import WeightedOperator
 from mercer.problems.kernel_methods.least_squares import certificate
 from mercer.solvers.limits import Limits, limits_in_force
@@ -159,23 +157,21 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
         -------
         self
         """
-        self._fit(X, y, sample_weight)
-        warn_unless_optimal(self.status_, -1, self._remedies)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
-    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+    def _check_parameters(self) -> None:
         self._check_shared_parameters()
         if self.rcond is not None:
             require_number("rcond", self.rcond, least=0.0, below=1.0)
-        limits = Limits(-1, self.time_limit, self._watchers())
-        with fitting(self, limits):
-            X, targets, is_flat = multi_target_input(self, X, y)
-            weights = some_weights(sample_weight, len(targets))
-            used = np.flatnonzero(weights)
-            data = self._training_data(X, None if sample_weight is None else weights)
-            self._solve(data, targets, np.sqrt(weights), used, limits)
-            self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
-            self.X_fit_, self._is_flat = X, is_flat
+
+    def _learn(self, limits: Limits, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        X, targets, is_flat = multi_target_input(self, X, y)
+        weights = some_weights(sample_weight, len(targets))
+        used = np.flatnonzero(weights)
+        data = self._training_data(X, None if sample_weight is None else weights)
+        self._solve(data, targets, np.sqrt(weights), used, limits)
+        self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
+        self.X_fit_, self._is_flat = X, is_flat
 
     def _solve(
         self, data: "TrainingData", targets: FloatArray, scale: FloatArray, used: IndexArray, limits: Limits

@@ -18,7 +18,6 @@ from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget, keeping_all, solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
 from mercer.estimators.fitting.weights import target_weights, weighted_C
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.problems.kernel_methods.kernel_risk import KernelRisk
 from mercer.problems.losses.residual_losses import resolve_loss
 from mercer.problems.regularization import Regularization
@@ -282,22 +281,19 @@ class KernelMachine(KernelClassifier):
             raise ParameterError(f"alpha must leave finite weights for the losses, got {self.alpha!r}; raise it")
         return C
 
-    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-        self._check_parameters()
+    def _learn(self, limits: "Limits", X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         if self._classifies:
-            super()._fit(X, y, sample_weight)
+            super()._learn(limits, X, y, sample_weight)
             return
-        limits = self._limits()
-        with fitting(self, limits):
-            X, y = regression_input(self, X, y)
-            weights = None if sample_weight is None else target_weights(sample_weight, len(y))
-            C = self._finite(weighted_C(self._C, np.zeros(len(y), dtype=np.intp), np.ones(1), weights))
-            setup = _OneRisk(y, C, self.loss_, self.bias)
-            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-            self._items, data = self._training_data(X, weights, budget)
-            solved = self._solve(data, setup, budget, limits)
-            vars(cast(Any, self)).pop("classes_", None)
-            self._keep(X, data, setup, solved)
+        X, y = regression_input(self, X, y)
+        weights = None if sample_weight is None else target_weights(sample_weight, len(y))
+        C = self._finite(weighted_C(self._C, np.zeros(len(y), dtype=np.intp), np.ones(1), weights))
+        setup = _OneRisk(y, C, self.loss_, self.bias)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+        self._items, data = self._training_data(X, weights, budget)
+        solved = self._solve(data, setup, budget, limits)
+        vars(cast(Any, self)).pop("classes_", None)
+        self._keep(X, data, setup, solved)
 
     def _solve(self, data: "TrainingData", setup: Any, budget: Budget, limits: "Limits") -> "SolvedProblems":
         starts, memory = self._starts(setup), budget.working

@@ -1,7 +1,7 @@
 """Least squares in the features of a kernel, with a penalty."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from mercer.estimators.fitting.parameters import (
     require_max_iter,
     require_number,
 )
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.weights import some_weights
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.kernel.penalties import penalties_of, penalty_grid
 from mercer.estimators.low_rank.kernel_methods import require_plain_ridge, restricted_ridge
 from mercer.estimators.low_rank.restricted import note_passes
@@ -245,25 +243,20 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
         -------
         self
         """
-        self._fit(X, cast(Labels, y), sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
-    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-        self._check_parameters()
-        limits = Limits(self.max_iter, self.time_limit, self._watchers())
-        with fitting(self, limits):
-            X, targets, is_flat, sample_weight = self._checked(X, y, sample_weight, limits)
-            penalties = penalties_of(self.alpha, targets.shape[1])
-            weights = some_weights(sample_weight, len(targets))
-            data = self._bound(X, None if sample_weight is None else weights, limits)
-            if self.approximation is None:
-                self._solve(data, targets, penalties, weights, np.flatnonzero(weights), limits, is_flat)
-                self.X_fit_ = X
-            else:
-                self._solve_restricted(data, targets, penalties, weights, limits)
-                self._is_flat = is_flat
-                self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
+    def _learn(self, limits: Limits, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        X, targets, is_flat, sample_weight = self._checked(X, y, sample_weight, limits)
+        penalties = penalties_of(self.alpha, targets.shape[1])
+        weights = some_weights(sample_weight, len(targets))
+        data = self._bound(X, None if sample_weight is None else weights, limits)
+        if self.approximation is None:
+            self._solve(data, targets, penalties, weights, np.flatnonzero(weights), limits, is_flat)
+            self.X_fit_ = X
+        else:
+            self._solve_restricted(data, targets, penalties, weights, limits)
+            self._is_flat = is_flat
+            self.dual_coef_ = self.dual_coef_[:, 0] if is_flat else self.dual_coef_
 
     def _check_parameters(self) -> None:
         self._check_shared_parameters()

@@ -1,6 +1,5 @@
 """What principal components and singular vectors have in common: eigenvectors of a kernel matrix."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -16,9 +15,7 @@ from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.certifiers import Computed
 from mercer.estimators.fitting.inputs import unlabelled_input
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.seeds import generator_of
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.gram.fixed_point import FixedPointOperator
 from mercer.kernels.gram.symmetric_operator import CentredOperator, EvaluatedOperator, of_moderate_size
 from mercer.problems.kernel_methods import spectrum
@@ -80,15 +77,13 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         -------
         self
         """
-        self._check_parameters()
-        limits = Limits(-1 if self.max_iter is None else self.max_iter, self.time_limit, self._watchers())
-        with fitting(self, limits):
-            X = unlabelled_input(self, X)
-            self._fit_rows(X, self._training_data(X), limits)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
+        return self._fit_and_tell(X)
+
+    def _learn(self, limits: Limits, X: Rows) -> None:
+        X = unlabelled_input(self, X)
+        self._fit_rows(X, self._training_data(X), limits)
         if self._missing:
-            warnings.warn(self._missing, UserWarning, stacklevel=2)
-        return self
+            self._say(self._missing, UserWarning)
 
     def _fit_rows(self, X: Rows, data: "TrainingData", limits: Limits) -> None:
         self._keep(X, data, self._solve(data, limits), limits)

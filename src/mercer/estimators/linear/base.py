@@ -12,6 +12,7 @@ from mercer._errors import ParameterError
 from mercer._jit.memory import parse_bytes
 from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
+from mercer.estimators.bases.fits import Fits
 from mercer.estimators.fitting.certificate import Certified
 from mercer.estimators.fitting.inputs import prediction_rows
 from mercer.estimators.fitting.parameters import (
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from mercer.solvers.linear_result import LinearSolution
 
 
-class LinearEstimator(Certified, ShowsFit):
+class LinearEstimator(Fits, Certified, ShowsFit):
     """What the two estimators share: parameters, limits, and what a fit leaves behind."""
 
     # Names that `solver` takes.

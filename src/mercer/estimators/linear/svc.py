@@ -13,10 +13,8 @@ from mercer.estimators.bases.probabilities import Calibration, Probable, calibra
 from mercer.estimators.conformal.prediction_sets import PredictsSets
 from mercer.estimators.fitting.inputs import classes_and_codes, training_rows, without_duplicates
 from mercer.estimators.fitting.parameters import require_choice
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearClassifier, stacked
 from mercer.estimators.linear.from_blocks import BlockTask, class_task, solve_task
 from mercer.estimators.linear.solve import row_products, solve_each
@@ -31,6 +29,7 @@ from mercer.solvers.crammer_singer import linear as crammer_singer
 from mercer.solvers.linear import l1_proximal_newton
 from mercer.solvers.linear import solve as linear_machine
 from mercer.solvers.result import Status
+from mercer.solvers.tolerances import SCORE_GAP
 
 if TYPE_CHECKING:
     from mercer._jit.row_products import RowProducts
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from mercer.solvers.linear_result import LinearSolution
 
 
-# Scores feed a function of two numbers: to this relative gap they are accurate enough.
-SCORE_GAP = 1e-3
 # Rows times classes up to which Crammer and Singer's machine is solved to the last digits where probabilities are asked
 # for: what its tolerance leaves to the order of rows may move a step of an isotonic function.
 FEW_SCORES = 2000
@@ -213,37 +210,29 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
         -------
         self
         """
+        return self._fit_and_tell(X, y, sample_weight)
+
+    def _check_parameters(self) -> None:
         self._check_shared((*MARGIN_LOSSES, "logistic"))
         require_choice("penalty", self.penalty, ("l1", "l2"))
         require_choice("multi_class", self.multi_class, ("ovr", "crammer_singer"))
-        self._fit(X, cast(Labels, y), sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter)
-        return self
+        calibration_method(self.probability)
 
-    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-        calibration = calibration_method(self.probability)
+    def _learn(self, limits: "Limits", X: Rows, y: Any, sample_weight: ArrayLike | None = None) -> None:
         if isinstance(X, Blocks) or (self.loss == "logistic" and self.multi_class == "ovr"):
-            self._fit_by_blocks(X, y, sample_weight)
-            return
-        method = self._method_of_problem()
-        limits = self._limits()
-        with fitting(self, limits):
-            X, y = training_rows(self, X, y, without_duplicates)
-            self.classes_, codes = classes_and_codes(y)
-            C, copies = self._weights(codes, y, sample_weight)
-            found = self._solve(X, *self._machines(X, codes, C, method, limits, self._goal))
-            self.coef_, self.intercept_ = stacked(found)
-            self._calibration = None
-            if calibration is not None:
-                scores = self._out_of_fold(X, codes, C, method, limits, found)
-                self._calibration = self._calibrated(calibration, scores, codes, copies)
-
-    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Learn from blocks, or in one block from rows in memory."""
-        self._require_by_blocks("blocks" if isinstance(X, Blocks) else "loss='logistic'")
-        limits = self._limits()
-        with fitting(self, limits):
+            self._require_by_blocks("blocks" if isinstance(X, Blocks) else "loss='logistic'")
             solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
+            return
+        calibration, method = calibration_method(self.probability), self._method_of_problem()
+        X, y = training_rows(self, X, y, without_duplicates)
+        self.classes_, codes = classes_and_codes(y)
+        C, copies = self._weights(codes, y, sample_weight)
+        found = self._solve(X, *self._machines(X, codes, C, method, limits, self._goal))
+        self.coef_, self.intercept_ = stacked(found)
+        self._calibration = None
+        if calibration is not None:
+            scores = self._out_of_fold(X, codes, C, method, limits, found)
+            self._calibration = self._calibrated(calibration, scores, codes, copies)
 
     def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
         """What is to be learnt; classes and columns are noted."""

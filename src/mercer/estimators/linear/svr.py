@@ -1,7 +1,7 @@
 """Linear support vector regression, without a kernel."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,9 +12,7 @@ from mercer._types import Array, ArrayLike, Labels, Rows
 from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
 from mercer.estimators.fitting.inputs import prediction_rows, regression_rows
 from mercer.estimators.fitting.parameters import require_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import target_weights, total_weight
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.linear.base import LinearEstimator
 from mercer.estimators.linear.from_blocks import BlockTask, factors_of_targets, solve_task
 from mercer.estimators.out_of_core.given import require_alone
@@ -175,33 +173,26 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
         -------
         self
         """
+        return self._fit_and_tell(X, y, sample_weight)
+
+    def _check_parameters(self) -> None:
         self._check_shared(TUBE_LOSSES)
         require_number("epsilon", self.epsilon)
         if self.epsilon < 0:
             raise ParameterError(f"epsilon must not be negative, got {self.epsilon!r}")
-        self._fit(X, cast(Labels, y), sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter)
-        return self
 
-    def _learn(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+    def _learn(self, limits: "Limits", X: Rows, y: Any, sample_weight: ArrayLike | None = None) -> None:
         if isinstance(X, Blocks):
-            self._fit_by_blocks(X, y, sample_weight)
+            self._require_by_blocks("blocks")
+            solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
             return
         method = self._method(primal_exists=self.loss == "squared_epsilon_insensitive")
-        limits = self._limits()
-        with fitting(self, limits):
-            X, y = regression_rows(self, X, y)
-            weights = target_weights(sample_weight, len(y))
-            C = self._C_of_rows(total_weight(weights), weights)
-            problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
-            (found,) = self._solve(X, [problem], self._by_machine(method, limits, self._goal))
-            self.coef_, self.intercept_ = found.w, np.array([found.bias])
-
-    def _fit_by_blocks(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._require_by_blocks("blocks")
-        limits = self._limits()
-        with fitting(self, limits):
-            solve_task(self, self._block_task(X, y, sample_weight, limits), limits)
+        X, y = regression_rows(self, X, y)
+        weights = target_weights(sample_weight, len(y))
+        C = self._C_of_rows(total_weight(weights), weights)
+        problem = LinearTube(y, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
+        (found,) = self._solve(X, [problem], self._by_machine(method, limits, self._goal))
+        self.coef_, self.intercept_ = found.w, np.array([found.bias])
 
     def _require_by_blocks(self, what: str) -> None:
         for name, value in (("dual", self.dual), ("solver", self.solver)):

@@ -1,6 +1,5 @@
 """What all machines that learn kernel weights have in common."""
 
-import warnings
 from collections.abc import Callable
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -10,7 +9,8 @@ from sklearn.exceptions import FitFailedWarning
 
 from mercer._errors import DataError, ParameterError
 from mercer._jit.memory import available_bytes
-from mercer._types import FloatArray, IndexArray, Rows
+from mercer._jit.threads import one_blas_thread
+from mercer._types import ArrayLike, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.probabilities import folds_of
 from mercer.estimators.fitting.inputs import require_fitted
@@ -186,7 +186,12 @@ class WeightedKernelModel(KernelModel):
                 f"method='cv' needs {self._enough} to learn from in some fold, and cv={brief(self.cv)} gives none; "
                 "pass another cv, or another method"
             )
-        self._left_out = len(folds) - len(found), len(folds)
+        if len(found) < len(folds):
+            self._say(
+                f"{len(folds) - len(found)} of {len(folds)} splits of cv={brief(self.cv)} do not have {self._enough} "
+                "to learn from, and are left out; the kernel weights are by the others",
+                FitFailedWarning,
+            )
         return found
 
     def _splits(self, data: "TrainingData", setup: Any) -> list[tuple[FloatArray, IndexArray]]:
@@ -204,15 +209,17 @@ class WeightedKernelModel(KernelModel):
         place = folds_of(data, setup.codes, self._counts, self.random_state, self.cv)
         return [((place != fold).astype(np.float64), np.flatnonzero(place == fold)) for fold in range(self.cv)]
 
-    def _warn_of_folds(self) -> None:
-        """Warn at the line that called `fit` where some splits could not be learnt from."""
-        failed, total = vars(cast(Any, self)).pop("_left_out", (0, 0))
-        if failed:
-            text = (
-                f"{failed} of {total} splits of cv={brief(self.cv)} do not have {self._enough} to learn from, and are "
-                "left out; the kernel weights are by the others"
-            )
-            warnings.warn(text, FitFailedWarning, stacklevel=3)
+    def _learn(
+        self,
+        limits: "Limits",
+        X: Rows,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> None:
+        self._groups = groups
+        with one_blas_thread():
+            super()._learn(limits, self._items_of(X), y, sample_weight)
 
     def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":
         return WeightedCertifier

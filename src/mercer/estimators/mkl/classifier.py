@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mercer._jit.threads import one_blas_thread
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_ties_of_pairs
 from mercer.estimators.fitting.parameters import require_choice, require_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.two_class import TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.mkl.base import WeightedKernelModel
@@ -234,13 +232,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         -------
         self
         """
-        self._check_parameters()
-        self._groups = groups
-        with one_blas_thread():
-            self._fit(self._items_of(X), y, sample_weight)
-        self._warn_of_folds()
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, y, sample_weight, groups)
 
     def predict(self, X: Rows) -> Array:
         """The label of each row of X.

@@ -3,11 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from mercer._jit.threads import one_blas_thread
 from mercer._types import ArrayLike, Labels, Rows
-from mercer.estimators.fitting.inputs import unlabelled_input
-from mercer.estimators.fitting.progress import warn_unless_optimal
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.svm.one_class import OneClassSVM
 
@@ -163,9 +159,4 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
         -------
         self
         """
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits), one_blas_thread():
-            self._fit_rows(unlabelled_input(self, self._items_of(X)), None, sample_weight, limits)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, None, sample_weight)

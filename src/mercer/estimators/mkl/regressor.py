@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from mercer._jit.threads import one_blas_thread
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.one_function import OneFunctionModel, OneProblem
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.cv import Fold, less_squared_error
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
@@ -198,15 +195,10 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         -------
         self
         """
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits), one_blas_thread():
-            self._groups = groups
-            X, y = regression_input(self, self._items_of(X), y)
-            self._fit_rows(X, y, sample_weight, limits)
-        self._warn_of_folds()
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, y, sample_weight, groups)
+
+    def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
+        return regression_input(self, X, y)
 
     def predict(self, X: Rows) -> Array:
         """The value of the function at each row of X.

@@ -12,17 +12,17 @@ from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.equal_rows import comparable_rows
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_n_jobs, require_number
-from mercer.estimators.fitting.progress import epoch_line, warn_unless_optimal, watchers
+from mercer.estimators.fitting.progress import epoch_line, watchers
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
 from mercer.estimators.online.mistake_bound import REMEDIES, MistakeEvidence, check_parameters
 from mercer.estimators.online.program_duals import only_of_programs
 from mercer.estimators.online.visit_order import shared_out, visiting_plan
-from mercer.estimators.svm.separation import IN_DOUBLE
 from mercer.problems.version_space.perceptron import PerceptronProgram
 from mercer.solvers.stochastic.perceptron import METHODS, ItemPerceptron, ItemSolution, train
 from mercer.solvers.stochastic.perceptron_lp import solve_kernel_program
+from mercer.solvers.tolerances import IN_DOUBLE
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.protocols import Setup, SolvedProblems
@@ -217,9 +217,7 @@ class KernelPerceptron(KernelClassifier):
         -------
         self
         """
-        self._fit(X, y, sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         check_parameters(self, (*METHODS, "lp"))

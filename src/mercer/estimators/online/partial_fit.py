@@ -73,7 +73,7 @@ class LearnsInBatches:
         self._check_parameters()
         limits = self._limits()
         with limits.in_force():
-            status = self._learn(X, y, classes, sample_weight, limits)
+            status = self._learn_batch(X, y, classes, sample_weight, limits)
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
 
@@ -107,11 +107,11 @@ class LearnsInBatches:
             vars(self).pop(name, None)
         limits = self._limits()
         with limits.in_force():
-            status = stream.feed(self._learn, limits)
+            status = stream.feed(self._learn_batch, limits)
         warn_unless_optimal(status, remedies=REMEDIES)
         return self
 
-    def _learn(
+    def _learn_batch(
         self, X: Rows, y: Labels, classes: ArrayLike | None, sample_weight: ArrayLike | None, limits: "Limits"
     ) -> Status:
         """Visit the rows of a batch; how that ended."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._errors import ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, Labels, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
+from mercer.estimators.bases.fits import Fits
 from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.given_matrix import require_gram
 from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, tell_input, training_input
@@ -23,12 +24,11 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
-from mercer.estimators.fitting.progress import step_line, warn_unless_optimal, watchers
+from mercer.estimators.fitting.progress import step_line, watchers
 from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import sides_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
-from mercer.estimators.fitting.whole_fit import fitting
-from mercer.estimators.online.partial_fit import REMEDIES, LearnsInBatches
+from mercer.estimators.online.partial_fit import LearnsInBatches
 from mercer.estimators.online.sgd_attributes import SGDModel
 from mercer.estimators.online.sgd_certificate import SGDEvidence, WeightedRows
 from mercer.estimators.online.sgd_forms import KernelForm, WeightForm
@@ -53,7 +53,7 @@ DEFAULT_EPOCHS = 10
 FEWEST_VISITS = 20_000
 
 
-class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, HoldsKernels):
+class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMixin, HoldsKernels):
     r"""Soft-SVM by stochastic gradient descent, with or without kernels, also on streams.
 
     Minimises lambda/2 \|w\|^2 + mean hinge loss by the algorithm of section 15.5 of Shalev-Shwartz
@@ -239,28 +239,26 @@ class PegasosSVC(LearnsInBatches, SGDModel, PredictsByScore, ClassifierMixin, Ho
         -------
         self
         """
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits):
-            X, y = training_input(self, X, y)
-            classes, codes = classes_and_codes(y)
-            class_weight = class_weights(self.class_weight, classes, y)
-            counts = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
-            rows = WeightedRows(X, sides_of(codes, len(classes)), class_weight[codes], counts)
-            sampler = Sampler(len(codes), self._seed(), self.sampling, rows.draw_weights(), arranged(X, codes))
-            fewest = -(-max(DEFAULT_EPOCHS * len(codes), FEWEST_VISITS) // self.batch_size)
-            T = step_count(self.T, self.epochs, sampler.epoch_size, self.batch_size, fewest)
-            lam = self._lambda(len(codes) if counts is None else total_weight(counts))
-            radius = ball_radius(lam, rows.step_weights()) if self.projected else np.inf
-            form = self._new_form(X, counts, len(rows.sides), lam, radius)
-            status, traces = form.fit(X, rows.sides, rows.step_weights(), sampler, T, limits, self.n_jobs)
-            form.coefficients()  # what overflows is refused here
-            self._keep(form, classes, class_weight, X)
-            self._evidence = SGDEvidence(form, rows, lam, self.bias, self.n_jobs)
-            self._mean_weight = rows.mean_weight()
-            self._note(status, traces)
-        warn_unless_optimal(status, remedies=REMEDIES)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
+
+    def _learn(self, limits: Limits, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        X, y = training_input(self, X, y)
+        classes, codes = classes_and_codes(y)
+        class_weight = class_weights(self.class_weight, classes, y)
+        counts = None if sample_weight is None else sample_weights(sample_weight, codes, classes)
+        rows = WeightedRows(X, sides_of(codes, len(classes)), class_weight[codes], counts)
+        sampler = Sampler(len(codes), self._seed(), self.sampling, rows.draw_weights(), arranged(X, codes))
+        fewest = -(-max(DEFAULT_EPOCHS * len(codes), FEWEST_VISITS) // self.batch_size)
+        T = step_count(self.T, self.epochs, sampler.epoch_size, self.batch_size, fewest)
+        lam = self._lambda(len(codes) if counts is None else total_weight(counts))
+        radius = ball_radius(lam, rows.step_weights()) if self.projected else np.inf
+        form = self._new_form(X, counts, len(rows.sides), lam, radius)
+        status, traces = form.fit(X, rows.sides, rows.step_weights(), sampler, T, limits, self.n_jobs)
+        form.coefficients()  # what overflows is refused here
+        self._keep(form, classes, class_weight, X)
+        self._evidence = SGDEvidence(form, rows, lam, self.bias, self.n_jobs)
+        self._mean_weight = rows.mean_weight()
+        self._note(status, traces)
 
     def _check_parameters(self) -> None:
         require_number("alpha", self.alpha, above=0.0)

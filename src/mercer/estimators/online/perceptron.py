@@ -12,12 +12,12 @@ from sklearn.utils.multiclass import unique_labels
 from mercer._errors import DataError, ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
+from mercer.estimators.bases.fits import Fits
 from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, require_fitted, training_input
-from mercer.estimators.fitting.progress import epoch_line, warn_unless_optimal, watchers
+from mercer.estimators.fitting.progress import epoch_line, watchers
 from mercer.estimators.fitting.tasks import one_or_all, two_class_tasks
 from mercer.estimators.fitting.training import TrainingData, require_no_overflow
 from mercer.estimators.fitting.weights import row_weights, weighted_copies
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.online.mistake_bound import REMEDIES, MistakeEvidence, check_parameters, row_certificate
 from mercer.estimators.online.program_duals import dual_vectors, only_of_programs
 from mercer.estimators.online.visit_order import visiting_plan
@@ -41,7 +41,7 @@ def _can_stream(estimator: BaseEstimator) -> bool:
     return True
 
 
-class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
+class Perceptron(Fits, PredictsByScore, ClassifierMixin, BaseEstimator):
     """The perceptron: online, averaged, in batches, or as a linear program.
 
     Parameters shared with the `Perceptron` of scikit-learn have the same names.
@@ -128,6 +128,8 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
     True
     """
 
+    _remedies = REMEDIES
+
     if TYPE_CHECKING:
         status_: Status
         _machines: Any
@@ -189,21 +191,25 @@ class Perceptron(PredictsByScore, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        return self._fit_and_tell(X, y, sample_weight)
+
+    def _check_parameters(self) -> None:
         check_parameters(self, (*METHODS, "lp"))
-        limits = Limits(time_limit=self.time_limit, callbacks=watchers(self, epoch_line))
-        with fitting(self, limits):
-            X, y = training_input(self, X, y)
-            require_no_overflow(X)
-            classes, codes = classes_and_codes(y)
-            copies = weighted_copies(self.class_weight, sample_weight, classes, codes, y)
-            plan = visiting_plan(self, X, codes, copies)
-            tasks = two_class_tasks(codes, len(classes), "ovr")
-            learnt = (self._solve_programs if self.method == "lp" else self._train)(X, tasks, plan, limits)
-            self.classes_ = classes
-            self._keep(X, tasks, plan, learnt)
-            self._multipliers = dual_vectors(learnt, plan, copies)
-        warn_unless_optimal(self.status_, self.max_iter, REMEDIES)
-        return self
+
+    def _limits(self) -> Limits:
+        return Limits(time_limit=self.time_limit, callbacks=watchers(self, epoch_line))
+
+    def _learn(self, limits: Limits, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
+        X, y = training_input(self, X, y)
+        require_no_overflow(X)
+        classes, codes = classes_and_codes(y)
+        copies = weighted_copies(self.class_weight, sample_weight, classes, codes, y)
+        plan = visiting_plan(self, X, codes, copies)
+        tasks = two_class_tasks(codes, len(classes), "ovr")
+        learnt = (self._solve_programs if self.method == "lp" else self._train)(X, tasks, plan, limits)
+        self.classes_ = classes
+        self._keep(X, tasks, plan, learnt)
+        self._multipliers = dual_vectors(learnt, plan, copies)
 
     @available_if(_can_stream)
     def partial_fit(

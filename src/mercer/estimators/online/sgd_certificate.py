@@ -15,12 +15,13 @@ from mercer._errors import DataError
 from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.certificate import CHANGED, KeptData
 from mercer.estimators.fitting.training import Budget, TrainingData, stored_if_small
-from mercer.estimators.online.sgd_forms import EXACT, WeightForm
+from mercer.estimators.online.sgd_forms import WeightForm
 from mercer.kernels.evaluation import tiles
 from mercer.problems.svm.regularised_risk import RegularisedRisk
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.stochastic.feasible_dual import raise_dual
+from mercer.solvers.tolerances import IN_DOUBLE
 
 if TYPE_CHECKING:
     from mercer.estimators.online.sgd_forms import KernelForm
@@ -135,7 +136,7 @@ def _certify_coefficients(
     form: "KernelForm", X: Rows, risks: Sequence[RegularisedRisk], n_jobs: int | None
 ) -> "list[Certificate]":
     data, budget = TrainingData(form.kernel, X), Budget.resolve(form.memory_limit, None, X)
-    matrix = stored_if_small(data.matrix(EXACT, None, budget, n_jobs), budget)
+    matrix = stored_if_small(data.matrix(IN_DOUBLE, None, budget, n_jobs), budget)
     values = form.expansion().values(X, n_jobs=n_jobs)
     coefficients, intercepts = form.coefficients()
     at_support = _values_at_support(form, X, coefficients, n_jobs)

@@ -22,16 +22,13 @@ from mercer.kernels.vector.linear import Linear
 from mercer.solvers.result import Status
 from mercer.solvers.stochastic.kernel_pegasos import KernelIterate
 from mercer.solvers.stochastic.pegasos import LinearIterate, run_steps
+from mercer.solvers.tolerances import IN_DOUBLE
 
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.solvers.limits import Limits
     from mercer.solvers.stochastic.pegasos import Iterate, Steps
-
-
-# Kernel values in single precision could turn a step; below this tolerance they are in double.
-EXACT = 1e-12
 
 
 def _each(iterates: "Sequence[Iterate]", work: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
@@ -190,7 +187,8 @@ class KernelForm:
 
     def _matrix(self, X: Rows, limits: "Limits", n_jobs: int | None) -> "tuple[TrainingData, KernelMatrix]":
         data, budget = TrainingData(self.kernel, X), Budget.resolve(self.memory_limit, None, X)
-        matrix = data.matrix(EXACT, None, budget, n_jobs)
+        # Kernel values in single precision could turn a step.
+        matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
         # Without shares of the matrix: callbacks of stochastic descent expect points of another kind.
         return data, stored_if_small(matrix, budget, lambda _share=None: limits.stop())
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from mercer._types import Labels, Rows
 from mercer.estimators.fitting.parameters import require_count, require_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.svm.version_space import VersionSpaceMachine
@@ -195,9 +194,7 @@ class BayesPointMachine(VersionSpaceMachine):
         -------
         self
         """
-        self._fit(X, y)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, y)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

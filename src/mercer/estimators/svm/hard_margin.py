@@ -1,18 +1,15 @@
 """The hard-margin support vector classifier."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.two_class import TwoClassProblems
 from mercer.estimators.svm.separation import SeparationCertifier, keep_normals, separate_all
 from mercer.problems.svm.soft_margin import BIASES
@@ -202,13 +199,7 @@ class HardMarginSVC(KernelClassifier):
         NotPositiveSemidefiniteError
             If the kernel turns out to have no feature space.
         """
-        self._fit(X, y, sample_weight)
-        if self._said is None:
-            warn_unless_optimal(self.status_, self.max_iter, self._remedies)
-        else:
-            warnings.warn(self._said, ConvergenceWarning, stacklevel=2)
-        del self._said
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -231,7 +222,8 @@ class HardMarginSVC(KernelClassifier):
         self._margins = solved.margins
         errors = [solved.overlaps.get(k) for k in range(len(solved.margins))]
         self.proofs_ = [None if error is None else error.proof for error in errors]
-        self._said = next((str(error) for error in errors if error is not None), None)
+        for error in [error for error in errors if error is not None][:1]:
+            self._say(str(error), replaces_status=True)
         keep_normals(self, X, data, solved)
 
     def _kind_of_certifier(self, setup: Any, solved: Any) -> "type[ProblemCertifier]":

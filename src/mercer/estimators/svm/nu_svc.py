@@ -11,7 +11,7 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.probabilities import LeavingOut, Probable, calibration_method
 from mercer.estimators.conformal.prediction_sets import PredictsSets
 from mercer.estimators.fitting.parameters import require_flag, require_number, require_optional_number
-from mercer.estimators.fitting.progress import warn_of_zero
+from mercer.estimators.fitting.progress import is_zero
 from mercer.estimators.fitting.support import Support
 from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import is_worth_storing, solve_all
@@ -294,15 +294,12 @@ the smaller class of 1 and 0, got 0.9; lower nu
 
     def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
-        warn_of_zero(
-            self.status_,
-            data,
-            setup,
-            solved,
-            f"the margin is zero: nu={self.nu!r} allows so few margin errors that no hyperplane has a margin here, so "
-            "that the optimum is w = 0 and the decision values are rounding noise. Raise nu (the share of training "
-            "errors of an SVC is a good first guess), or take a kernel that separates the classes better.",
-        )
+        if is_zero(self.status_, data, setup, solved):
+            self._say(
+                f"the margin is zero: nu={self.nu!r} allows so few margin errors that no hyperplane has a margin here, "
+                "so that the optimum is w = 0 and the decision values are rounding noise. Raise nu (the share of "
+                "training errors of an SVC is a good first guess), or take a kernel that separates the classes better."
+            )
 
     def _two_class_problems(
         self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None

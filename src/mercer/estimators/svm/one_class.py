@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.estimators.bases.detector import Detector
 from mercer.estimators.fitting.parameters import require_flag, require_number
-from mercer.estimators.fitting.progress import warn_of_zero
+from mercer.estimators.fitting.progress import is_zero
 from mercer.problems.svm.one_class import OneClass
 
 if TYPE_CHECKING:
@@ -171,15 +171,12 @@ class OneClassSVM(Detector):
     def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
         super()._keep(X, data, setup, solved)
         self.offset_ = -self.intercept_
-        warn_of_zero(
-            self.status_,
-            data,
-            setup,
-            solved,
-            f"the half-space is none: with nu={self.nu!r} the origin of the feature space is among the points, so that "
-            "the optimum is w = 0 and the scores are rounding noise. Take a kernel of which all values are positive, "
-            "such as the RBF, or SVDD, which needs no origin; a larger nu may help too.",
-        )
+        if is_zero(self.status_, data, setup, solved):
+            self._say(
+                f"the half-space is none: with nu={self.nu!r} the origin of the feature space is among the points, so "
+                "that the optimum is w = 0 and the scores are rounding noise. Take a kernel of which all values are "
+                "positive, such as the RBF, or SVDD, which needs no origin; a larger nu may help too."
+            )
 
     def score_samples(self, X: Rows) -> FloatArray:
         """<w, psi(x)>: the larger, the more x is like the training data.

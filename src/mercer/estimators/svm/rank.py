@@ -14,11 +14,9 @@ from mercer.estimators.bases.one_function import OneProblem
 from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.inputs import regression_input, require_fitted, unlabelled_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.training import Budget, whole_matrix
 from mercer.estimators.fitting.two_class import Solved
 from mercer.estimators.fitting.weights import target_weights
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.kernels.table.column import is_missing
 from mercer.problems.regularization import resolve_C
 from mercer.problems.svm.rank import LOSSES, Ranking
@@ -204,19 +202,25 @@ class RankSVM(KernelModel):
         -------
         self
         """
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits):
-            X, problem, used, weights = self._problem_of(X, y, qid, pairs, sample_weight)
-            budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-            items, data = self._training_data(X, None if sample_weight is None else weights, budget)
-            setup = OneProblem(problem, used, len(weights))
-            solved = self._solve(data, setup, budget, limits)
-            self._items, self.n_pairs_ = items, problem.n_pairs
-            self._keep(X, data, setup, solved)
-            self.n_iter_ = int(self.n_iter_[0])
-        warn_unless_optimal(self.status_, self.max_iter)
-        return self
+        return self._fit_and_tell(X, y, qid, pairs, sample_weight)
+
+    def _learn(
+        self,
+        limits: "Limits",
+        X: Rows,
+        y: Labels | None,
+        qid: ArrayLike | None,
+        pairs: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> None:
+        X, problem, used, weights = self._problem_of(X, y, qid, pairs, sample_weight)
+        budget = Budget.resolve(self.memory_limit, self.cache_size, X)
+        items, data = self._training_data(X, None if sample_weight is None else weights, budget)
+        setup = OneProblem(problem, used, len(weights))
+        solved = self._solve(data, setup, budget, limits)
+        self._items, self.n_pairs_ = items, problem.n_pairs
+        self._keep(X, data, setup, solved)
+        self.n_iter_ = int(self.n_iter_[0])
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

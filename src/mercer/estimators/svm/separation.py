@@ -22,6 +22,7 @@ from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.hard_margin.solve import MOST_FEATURES, Overlap, Separation, separate_features, separate_matrix
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
+from mercer.solvers.tolerances import IN_DOUBLE
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.protocols import Setup
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from mercer.solvers.result import Solution
 
 
-# Kernel values in double precision, whatever the tolerance.
-IN_DOUBLE = 1e-12
 # C times the mean of k(x, x) in the place of an infinite C, where nothing separates; and how well that is solved.
 STIFF, SOFT_TOL = 1000.0, 1e-3
 # Who keeps the proof.

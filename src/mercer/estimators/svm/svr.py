@@ -1,7 +1,7 @@
 """Support vector regression with a given tube."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,11 +12,8 @@ from mercer.estimators.conformal.prediction_intervals import PredictsIntervals
 from mercer.estimators.fitting.auto_strength import AutomaticC, choose_kernel
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_number
-from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.estimators.fitting.whole_fit import fitting
 from mercer.estimators.low_rank.over_blocks import Objective
-from mercer.estimators.out_of_core.given import are_blocks
 from mercer.estimators.out_of_core.predicting import RegressesBlocks
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import BIASES
@@ -27,6 +24,7 @@ if TYPE_CHECKING:
     from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.problems.regularization import Regularization
+    from mercer.solvers.limits import Limits
 
 
 class Regression(AutomaticC, RegressesBlocks, RegressorMixin, OneFunctionModel):
@@ -51,23 +49,19 @@ class Regression(AutomaticC, RegressesBlocks, RegressorMixin, OneFunctionModel):
         -------
         self
         """
-        self._fit(X, cast(Labels, y), sample_weight)
-        warn_unless_optimal(self.status_, self.max_iter, self._remedies, self._judge)
-        return self
+        return self._fit_and_tell(X, y, sample_weight)
 
-    def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-        self._check_parameters()
-        limits = self._limits()
-        with fitting(self, limits):
-            if are_blocks(X):
-                from mercer.estimators.low_rank.from_blocks import targets_to_learn
+    def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Array, Any]:
+        # All readers of files come with it, and few fits ask.
+        from mercer.estimators.low_rank.from_blocks import targets_to_learn
 
-                self._fit_rows(X, *targets_to_learn(self, X, y, sample_weight, limits), limits)
-                return
-            choose_kernel(self, X, y, sample_weight)
-            X, y = regression_input(self, X, y)
-            self._choose_C(X, sample_weight, y)
-            self._fit_rows(X, y, sample_weight, limits)
+        return targets_to_learn(self, X, y, sample_weight, limits)
+
+    def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
+        choose_kernel(self, X, y, sample_weight)
+        X, y = regression_input(self, X, y)
+        self._choose_C(X, sample_weight, y)
+        return X, y
 
     def predict(self, X: Rows) -> Array:
         """The value of the function at each row of X.

@@ -10,6 +10,7 @@ from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.problems.version_space.centres import VersionSpace
+from mercer.solvers.tolerances import IN_DOUBLE
 from mercer.solvers.version_space import solve as centres
 
 if TYPE_CHECKING:
@@ -56,5 +57,6 @@ class VersionSpaceMachine(KernelClassifier):
             centres.require_room(part.n, room)
             return find(problem, part, k)
 
-        matrix = data.matrix(centres.MATRIX_TOL, None, budget, self.n_jobs)
+        # Barriers need every digit of the kernel matrix.
+        matrix = data.matrix(IN_DOUBLE, None, budget, self.n_jobs)
         return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))

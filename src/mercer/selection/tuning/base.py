@@ -25,7 +25,7 @@ from mercer.estimators.fitting.parameters import (
     require_n_jobs,
     require_optional_number,
 )
-from mercer.estimators.fitting.plan import check_parameters
+from mercer.estimators.fitting.plan import check_parameters, fit_without_report
 from mercer.estimators.fitting.progress import warn_unless_optimal
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.fitting.whole_fit import unchanged_by_errors
@@ -325,7 +325,7 @@ class TunedModel(HoldsKernels):
         machine = with_learnt_kernel(self._model(template, self.best_params_, task), task, np.arange(task.n))
         self.best_estimator_ = machine.set_params(time_limit=left)
         begin = time.perf_counter()
-        self.best_estimator_._fit(X, y, sample_weight)
+        fit_without_report(self.best_estimator_, X, y, sample_weight)
         if self.best_estimator_.status_ != Status.TIME_LIMIT:  # that is told with what became of the search
             warn_unless_optimal(self.best_estimator_.status_, self.best_estimator_.max_iter)
         # What was left for this fit is no limit for another.

@@ -39,12 +39,11 @@ from mercer.solvers.blocks.newton import solve_many
 from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
+from mercer.solvers.tolerances import SCORE_GAP
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-# Scores are compared, not certified: to this relative gap they are accurate enough.
-SCORE_GAP = 1e-3
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 

@@ -31,7 +31,9 @@ from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
 from mercer.solvers.linear.loss_loops import settled_bias
 from mercer.solvers.linear.small_newton import INNER, NARROWER
+from mercer.solvers.linear_result import share_of_gap
 from mercer.solvers.result import Status, TracePoint
+from mercer.solvers.tolerances import INACCURATE, ended_by_rounding
 
 # Features up to which the matrix of curvature is formed.
 DIRECT = 5000
@@ -48,7 +50,6 @@ QUICK = 4
 MOST_STEPS = 500
 # Steps without a better gap, after which rounding errors are all that is left, in single precision and in double.
 HOPELESS_IN_SINGLE, HOPELESS = 6, 25
-INACCURATE = 1e-6
 CG_STEPS, CG_TOL = 30, 0.1
 
 
@@ -284,7 +285,7 @@ class Newton:
         self.best_dual = max(dual, self.best_dual)
         if primal < self.best_primal:
             self.best_primal, self.best, self.counts = primal, self.at, (response.moving, response.idle)
-        gap = (primal - dual) / max(abs(primal), 1e-300)
+        gap = share_of_gap(primal, dual)
         if gap < 0.99 * self.gap:
             self.gap, self.last_better = gap, self.steps
         n = len(self.machine.targets)
@@ -307,7 +308,7 @@ class Newton:
                 self.dtype, self.last_better = np.dtype(np.float64), self.steps
             return None
         if since > HOPELESS or self.steps >= MOST_STEPS:
-            return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
+            return ended_by_rounding(gap)
         return None
 
     def _certify(self) -> Turn:

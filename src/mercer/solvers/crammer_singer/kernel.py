@@ -26,6 +26,7 @@ from mercer.problems.certificate import relative_gap
 from mercer.solvers.crammer_singer.row_steps import newton_on_rows, row_steps, settle_rows
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.tolerances import ended_by_rounding
 
 if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
@@ -43,8 +44,6 @@ SMALL = 400
 POLISHED = 1e-11
 # Steps for each of them before Newton steps are tried, and how often.
 CRAWLING, RESCUES = 20, 25
-# A violation this small counts as solved where rounding ends progress.
-INACCURATE = 1e-6
 # Free biases: centres at most, the share of `tol` (times C) that the equations of the classes may lack, and how much
 # more accurate than that a centre's problem is solved.
 CENTRES, BALANCED, AHEAD = 60, 1e-3, 0.1
@@ -258,7 +257,7 @@ class _Rounds:
             return Status.OPTIMAL  # only a centre asks for more than the user
         if not self.convex:
             return Status.NOT_CONVEX
-        return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+        return ended_by_rounding(violation)
 
     def _round(self, violation: float) -> bool:
         """Solve the rows that violate most among themselves; False if none of them moved."""

@@ -15,8 +15,9 @@ from mercer._jit.vectors import vector_loop
 from mercer._types import Array, FloatArray
 from mercer.solvers.dual_qp.active_set_newton import EXACT, newton_steps
 from mercer.solvers.dual_qp.bias import common_bias
-from mercer.solvers.dual_qp.endings import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS
+from mercer.solvers.dual_qp.endings import NEGATIVE_CURVATURE, NEVER_BINDS
 from mercer.solvers.dual_qp.pair_steps import MASK, pair_steps, set_masks
+from mercer.solvers.tolerances import INACCURATE
 
 # Pair steps for each point before Newton steps are tried: three are usual.
 PAIR_STEPS = 20

@@ -21,7 +21,6 @@ from mercer.kernels.gram.kernel_matrix import LANES, KernelMatrix
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.endings import (
-    INACCURATE,
     NEGATIVE_CURVATURE,
     NEVER_BINDS,
     Diverged,
@@ -34,6 +33,7 @@ from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.dual_qp.working_set_selection import Violations, room_for_free
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.tolerances import ended_by_rounding
 
 # Violators in a working set, beside the free coordinates: at first, and at most.
 SMALLEST_WORKING_SIZE = 1024
@@ -216,7 +216,7 @@ class _Rounds:
         if self.state.matrix.dtype == np.float32:
             self._switch_to_double()
             return None
-        return Status.OPTIMAL_INACCURATE if violation <= INACCURATE * self.scale else Status.STALLED
+        return ended_by_rounding(violation / self.scale)
 
     # --- one round ------------------------------------------------------------------------
 

@@ -6,8 +6,6 @@ from mercer.problems.svm.signed_dual import DualProblem
 
 # Curvature below this, relative to the diagonal, is not rounding: the kernel is indefinite.
 NEGATIVE_CURVATURE = -1e-4
-# A violation this small, relative to the labels, counts as solved where rounding ends progress.
-INACCURATE = 1e-6
 ROUNDS_WITHOUT_PROGRESS = 12
 # Where max_iter sets no bound, this does: what is not solved by then will not be. A box so large
 # that it never binds may hide a dual without a maximum (data that cannot be separated), and gets

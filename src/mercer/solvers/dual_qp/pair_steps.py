@@ -19,13 +19,12 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
 from mercer._types import Array, FloatArray
+from mercer.solvers.tolerances import SMALLEST_CURVATURE
 
 MASK = 1e30
 # Gradients beyond this are no longer told from masks. They come from an indefinite kernel without a box to hold it, and
 # steps end there: the next would move an entry of the padding, which has no coefficient.
 DIVERGED = 0.5 * MASK
-# Curvature below this is treated as this (LIBSVM's tau), so that a step is never infinite.
-SMALLEST_CURVATURE = 1e-12
 # Lengths at once in a search: one by one, entries take as long as all of a step otherwise.
 _LONG, _SHORT = 256, 32
 

@@ -19,11 +19,12 @@ from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp.active_set_newton import EPSILON, EXACT, UNFINISHED, newton_steps
 from mercer.solvers.dual_qp.block_steps import LEFT, NEWTON_SLICE, PAIR_STEPS, ROUNDING, solve_plain
-from mercer.solvers.dual_qp.endings import INACCURATE, NEGATIVE_CURVATURE, NEVER_BINDS, reach_of
+from mercer.solvers.dual_qp.endings import NEGATIVE_CURVATURE, NEVER_BINDS, reach_of
 from mercer.solvers.dual_qp.policy import Route
 from mercer.solvers.dual_qp.working_set import Piece, WorkingSet
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.tolerances import ended_by_rounding
 
 # Newton steps for each point at most: one is enough even from a bad start.
 NEWTON_STEPS = 10
@@ -157,7 +158,7 @@ def _short_of(violation: float, is_exact: bool, problem: DualProblem) -> Status 
     """The status where rounding errors leave a violation; None where something else may."""
     if not is_exact or reach_of(problem) > NEVER_BINDS:
         return None
-    return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+    return ended_by_rounding(violation)
 
 
 def _in_order(working: WorkingSet, values: Array) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 
 from mercer._types import FloatArray, IndexArray
 from mercer.solvers.result import Status, TracePoint
+from mercer.solvers.tolerances import ended_by_rounding
 
 if TYPE_CHECKING:
     from mercer.solvers._types import Corral
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 PATIENCE = 5
 # Points that are tried before it is certain that none can join.
 CANDIDATES = 8
-# A relative gap this small is as good as solved where rounding ends progress.
-INACCURATE = 1e-6
 # |z| below this share of the radius is zero.
 ZERO = 16.0 * float(np.finfo(np.float64).eps)
 
@@ -136,7 +135,7 @@ class _Search:
         if has_vanished or gap <= max(self.tol * square, len(self.groups) * corral.noise(square)):
             return Status.OPTIMAL
         if since_best > PATIENCE:
-            return _by_rounding(gap / square)
+            return ended_by_rounding(gap / square)
         if self.limits.iterations_left(rounds) <= 0:
             return Status.ITERATION_LIMIT
         return self.limits.reached()
@@ -155,7 +154,7 @@ class _Search:
                     return self._into_the_hull(np.append(weights, 0.0)), None
         except MemoryError:
             return weights, Status.MEMORY_LIMIT
-        return weights, _by_rounding(violation)
+        return weights, ended_by_rounding(violation)
 
     def _into_the_hull(self, weights: FloatArray) -> FloatArray:
         """Weights at the point of smallest norm of the members' affine hull, some having left."""
@@ -168,8 +167,3 @@ class _Search:
             self.corral.remove(place)
             target = self.corral.minimiser()
         return target
-
-
-def _by_rounding(violation: float) -> Status:
-    """The status where no point improves z, though the relative gap is not small enough."""
-    return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED

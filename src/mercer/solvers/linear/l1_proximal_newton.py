@@ -20,6 +20,7 @@ from mercer._jit.row_views import row_add, row_dot, row_weighted_add, row_weight
 from mercer._types import FloatArray, IndexArray, Rows
 from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
+from mercer.solvers.tolerances import ended_by_rounding
 
 if TYPE_CHECKING:
     from mercer._jit.row_views import RowView
@@ -34,7 +35,6 @@ HALVINGS = 40
 HOPELESS = 30
 # Objectives that differ by this share are equal; a slope that falls below this share of what it was is an advance.
 SAME_OBJECTIVE, FLATTER = 1e-14, 0.5
-INACCURATE = 1e-6
 # Multiplications above which a Newton step on the non-zero features costs more than it saves.
 MOST_PRODUCTS = 1e8
 
@@ -185,7 +185,7 @@ class _State:
                 or self.rounds >= MOST_ROUNDS
                 or not self._step(beta, working, limits)
             ):
-                return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
+                return ended_by_rounding(gap)
             self.rounds += 1
 
     def _check(self) -> tuple[FloatArray, FloatArray]:

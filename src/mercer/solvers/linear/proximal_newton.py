@@ -30,6 +30,7 @@ from mercer.solvers.linear.proximal_newton_system import NewtonSystem
 from mercer.solvers.linear.small_newton import INNER, NARROWER, Best, Constant, Point, Room
 from mercer.solvers.linear_result import LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
+from mercer.solvers.tolerances import ended_by_rounding
 
 if TYPE_CHECKING:
     from mercer._jit.row_products import RowProducts
@@ -41,7 +42,6 @@ FIRST_WIDTH = 3.0
 MOST_STEPS = 1000
 # Steps without a better gap after which rounding errors are all that is left.
 HOPELESS = 15
-INACCURATE = 1e-6
 # Steps along which no response moved, after which the weights of the best dual point are tried.
 STUCK = 5
 # A residual this small beside w is rounding.
@@ -214,7 +214,7 @@ class _Newton:
         if limits.iterations_left(self.steps) <= 0:
             return Status.ITERATION_LIMIT
         if self.steps - last_better > patience or self.steps >= MOST_STEPS:
-            return Status.OPTIMAL_INACCURATE if gap <= INACCURATE else Status.STALLED
+            return ended_by_rounding(gap)
         return None
 
     def _is_rough(self, residual: FloatArray, distance: float) -> bool:

@@ -21,6 +21,7 @@ from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.tolerances import SMALLEST_CURVATURE
 
 if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 # Passes stop at this multiple of the tolerance, and pair steps take over.
 HANDOVER = 10.0
 MOST_PASSES = 200
-SMALLEST_CURVATURE = 1e-12
 
 
 @jit

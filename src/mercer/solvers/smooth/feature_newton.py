@@ -25,6 +25,7 @@ from mercer.solvers.linalg.pivoted_cholesky import NEGLIGIBLE, dense_factor
 from mercer.solvers.result import Status
 from mercer.solvers.smooth.newton_reports import early_end, gap, parts, report
 from mercer.solvers.smooth.optimal_bias import best_bias, flat
+from mercer.solvers.tolerances import INACCURATE, SUFFICIENT, UNSEEN
 
 if TYPE_CHECKING:
     from mercer.solvers._types import Candidate, HessianRoot, SmoothRisk
@@ -36,15 +37,10 @@ DOUBLE = float(np.finfo(np.float64).eps)
 DESCRIBED = 1e-9
 # A step this short means that rounding errors decide; one below `SHORT`, that the direction is poor.
 SHORTEST, SHORT = 1e-10, 1e-3
-SUFFICIENT = 1e-4
-# What changes the objective by less than this share of it, its rounding may hide.
-UNSEEN = 1e-13
 # Progress of the violation that is more than luck.
 POOR = 0.5
 MOST_STEPS = 300
 MOST_CORRECTIONS = 10
-# A violation, or a gap, this small counts as solved where rounding ends progress.
-INACCURATE = 1e-6
 # And a violation that is at most so many times what rounding explains, if the gap says that the model is of use.
 EXPLAINED, OF_USE = 100.0, 1e-2
 

@@ -33,6 +33,7 @@ from mercer.solvers.smooth.newton_reports import early_end, gap, report
 from mercer.solvers.smooth.newton_state import NewtonState
 from mercer.solvers.smooth.newton_system import Preconditioner, solve_factored, solve_iterated
 from mercer.solvers.smooth.optimal_bias import flat
+from mercer.solvers.tolerances import SHORTEST, SUFFICIENT, ended_by_rounding
 
 if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
@@ -56,15 +57,10 @@ LANDING = 0.1
 HIGHEST_GOAL = 1e-5
 # What the bias leaves of the equality between steps, as a share of the goal.
 BALANCED = 1e-3
-# A step this short means that rounding errors decide.
-SHORTEST = 1e-8
-SUFFICIENT = 1e-4
 # What changes the objective by less than this share of it, its rounding may hide.
 UNSEEN = 1e-14
 # Where max_iter sets no bound, this does.
 MOST_STEPS = 200
-# A violation this small counts as solved where rounding ends progress.
-INACCURATE = 1e-6
 # Endings that are due to rounding.
 ROUNDED = (Status.STALLED, Status.OPTIMAL_INACCURATE)
 
@@ -200,7 +196,7 @@ class _Steps(NewtonState):
             elif self.K.keep_for_factors():
                 self.compute_exactly()
             else:
-                return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+                return ended_by_rounding(violation)
 
     def _begin_with_sample(self) -> None:
         """Begin with the solution for every few rows, in which each counts for as many."""

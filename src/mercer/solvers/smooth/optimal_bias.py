@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mercer._types import FloatArray
+from mercer.solvers.tolerances import SHORTEST, UNSEEN
 
 if TYPE_CHECKING:
     from mercer.solvers._types import SmoothRisk
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 # What is left of the equality of the dual, as a share of all C.
 EXACTLY = 1e-14
 MOST_STEPS = 100
-# A step this short means that rounding errors decide.
-SHORTEST = 1e-8
-# What changes the risk by less than this share of it, its rounding may hide.
-UNSEEN = 1e-13
 
 
 def best_bias(problem: "SmoothRisk", image: FloatArray, start: FloatArray, share: float = EXACTLY) -> FloatArray:

@@ -23,6 +23,7 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
 from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.tolerances import SHORTEST, SUFFICIENT, ended_by_rounding
 
 if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
@@ -32,11 +33,8 @@ MOST_STEPS = 200
 # Conjugate gradients of a step at most, and the share of the error that is left to the next step.
 MOST_ITERATIONS = 300
 FORCING = 0.03
-SHORTEST, SUFFICIENT = 1e-8, 1e-4
 # Objectives that differ by this share are equal.
 ROUNDING = 1e-13
-# A violation, or a gap of the hinge, this small counts as solved where rounding ends progress.
-INACCURATE = 1e-6
 # To what a rounded hinge is solved at most, and how many narrower ones may be worse before the end. Coefficients are
 # differences of values divided by the width, known to 1e-8 at the narrowest: whoever asks for less than 1e-9 has the
 # same steps, and so the same answer, as one who asks for that.
@@ -115,7 +113,7 @@ def _by_narrowing(
         if found.status not in SETTLED:
             return _as_of(best, found.status, done, trace)
         width *= NARROWER
-    return _as_of(best, Status.OPTIMAL_INACCURATE if least <= INACCURATE else Status.STALLED, done, trace)
+    return _as_of(best, ended_by_rounding(least), done, trace)
 
 
 def _as_of(solution: Solution, status: Status, iterations: int, trace: list[TracePoint]) -> Solution:
@@ -183,7 +181,7 @@ class _Steps:
             if has_steps and gap <= self.tol and self._settled(point, ahead, primal, violation):
                 continue
             if not (has_steps and self._step(point, residual, ahead, primal)):
-                return Status.OPTIMAL_INACCURATE if violation <= INACCURATE else Status.STALLED
+                return ended_by_rounding(violation)
 
     def gap_of_hinge(self) -> float:
         """Relative gap of the hinge itself, whatever the width."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
     from mercer.solvers.result import TracePoint
 
-# Barriers need every digit of the kernel matrix.
-MATRIX_TOL = 1e-12
 # Matrices of the size of the kernel matrix that are in memory at once, at most.
 COPIES = 8
 # Good enough to begin from.
