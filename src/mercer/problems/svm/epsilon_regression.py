@@ -1,4 +1,4 @@
-r"""Regression in a tube that costs nothing.
+r"""Regression with a tube inside which errors cost nothing.
 
 Primal, over w in the feature space (and b), of SVR (Vapnik 1995):
 
@@ -46,7 +46,7 @@ class EpsilonRegression:
     bias : {"free", "penalised", "none"}
     """
 
-    # Primal and dual values are so many times those of `dual()`.
+    # Primal and dual values are this many times those of `dual()`.
     times_dual: ClassVar[float] = 1.0
 
     targets: np.ndarray
@@ -66,7 +66,7 @@ class EpsilonRegression:
         )
 
     def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
-        """b of the prediction: that of the dual where it is free, else what w implies."""
+        """b of the prediction: that of the dual if it is free, otherwise what w implies."""
         return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
 
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
@@ -98,7 +98,7 @@ class EpsilonRegression:
 
 @dataclass(frozen=True)
 class NuRegression:
-    """A regression whose tube holds all but a share nu of the points.
+    """A regression whose tube contains all but a fraction nu of the points.
 
     Attributes
     ----------
@@ -106,11 +106,11 @@ class NuRegression:
     C : ndarray (n,)
         C times the weight of each point; all positive.
     nu : float
-        In (0, 1]: at most this share of the weight is outside the tube, and at least this share
+        In (0, 1]: at most this fraction of the weight is outside the tube, and at least this fraction
         is in support vectors.
     """
 
-    # Primal and dual values are so many times those of `dual()`.
+    # Primal and dual values are this many times those of `dual()`.
     times_dual: ClassVar[float] = 1.0
 
     targets: np.ndarray
@@ -151,7 +151,7 @@ class NuRegression:
         return max(0.0, 0.5 * float(above - below))
 
     def epsilon(self, projections: FloatArray, intercept: float) -> float:
-        """The tube that is best for this w and b: the residual that a share nu exceeds."""
+        """The tube that is best for this w and b: the residual that a fraction nu exceeds."""
         residuals = np.abs(self.targets - projections - intercept)
         order = np.argsort(-residuals, kind="stable")
         place = int(np.searchsorted(np.cumsum(self.C[order]), 2.0 * self.side * (1.0 - 1e-12)))
@@ -178,7 +178,7 @@ class NuRegression:
         primal, value = self._values(beta, projections, intercept, epsilon)
         residuals = self.targets - projections
         conditions = dual_conditions(dual, beta, residuals)
-        # With the tube free, as the bias is, those above it and those below it have a threshold each.
+        # With the tube free, like the bias, points above it and points below it have a threshold each.
         conditions["kkt_violation"] = self.dual().violation(self.copies(beta), np.concatenate([residuals, residuals]))
         too_much = float(np.abs(beta).sum()) - 2.0 * self.side
         conditions["equality_residual"] = max(conditions["equality_residual"], too_much)

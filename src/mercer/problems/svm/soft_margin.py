@@ -42,7 +42,7 @@ class SoftMargin:
     bias : {"free", "penalised", "none"}
     """
 
-    # Primal and dual values are so many times those of `dual()`.
+    # Primal and dual values are this many times those of `dual()`.
     times_dual: ClassVar[float] = 1.0
 
     signs: np.ndarray
@@ -67,7 +67,7 @@ class SoftMargin:
         )
 
     def without(self, held: BoolArray) -> "tuple[SoftMargin, DualProblem]":
-        """(problem, dual) in which the points of a mask take no part: their boxes are shut."""
+        """(problem, dual) in which the masked points take no part: their boxes are closed."""
         dual = self.dual()
         return self, replace(dual, lower=np.where(held, 0.0, dual.lower), upper=np.where(held, 0.0, dual.upper))
 
@@ -76,13 +76,13 @@ class SoftMargin:
         return projections + self.intercept(beta, free_bias)
 
     def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
-        """b of the decision function: that of the dual where it is free, else what w implies."""
+        """b of the decision function: that of the dual if it is free, otherwise what w implies."""
         return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
 
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i.
 
-        Points of infinite weight (hard margin) admit no loss at all: where they fall short of
+        Points of infinite weight (hard margin) allow no loss at all: if they fall short of
         the margin, the objective is that of the nearest multiple of (w, b) for which none does.
         """
         half_norm = 0.5 * float(beta @ projections)
