@@ -1,1 +1,1 @@
-"""Models to and from files: Mercer's own, and those of other programs."""
+"""Models in files: Mercer's own format, and those of other programs."""

@@ -1,4 +1,4 @@
-"""Fitted estimators of scikit-learn as Mercer's, with the same functions."""
+"""Conversion of fitted scikit-learn estimators to Mercer's, with the same functions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 
 def from_sklearn(estimator: BaseEstimator) -> Any:
-    """A fitted estimator of Mercer with the functions of a fitted one of scikit-learn.
+    """Convert a fitted scikit-learn estimator to a fitted Mercer estimator with the same functions.
 
-    `predict`, `decision_function` and `transform` give what scikit-learn's gave. Parameters that both
-    have are taken over, so that another `fit` continues with them. A certificate needs the training
-    data, which scikit-learn does not keep, so `certificate_` has none.
+    `predict`, `decision_function` and `transform` give the same results as scikit-learn's. Parameters that both
+    have are copied, so another `fit` continues with them. A certificate needs the training
+    data, which scikit-learn does not keep, so there is no `certificate_`.
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ def from_sklearn(estimator: BaseEstimator) -> Any:
 
 
 def _shared(estimator: BaseEstimator, kind: type) -> Any:
-    """An unfitted estimator of Mercer with the parameters that both have."""
+    """An unfitted Mercer estimator with the parameters that both have."""
     known, given = kind().get_params(deep=False), estimator.get_params(deep=False)
-    # Their word for a parameter that nobody has set.
+    # scikit-learn's word for a parameter that is not set.
     return kind(**{n: v for n, v in given.items() if n in known and not (isinstance(v, str) and v == "deprecated")})
 
 
@@ -145,7 +145,7 @@ def _sigmoids(estimator: BaseEstimator) -> list[Sigmoid] | None:
     if getattr(estimator, "classes_", None) is None or len(A) == 0:
         return None
     found = [Sigmoid(float(a), float(b)) for a, b in zip(A, estimator._probB, strict=True)]
-    # Of two classes LIBSVM's function is that of the first, scikit-learn's and ours that of the second.
+    # For two classes, LIBSVM's function is that of the first, scikit-learn's and ours that of the second.
     return [sigmoid_of_other_side(each) for each in found] if len(estimator.classes_) == 2 else found
 
 
@@ -193,7 +193,7 @@ def _linear_detector(estimator: BaseEstimator) -> OneClassSVM:
 
 
 def _bound_kernel(estimator: BaseEstimator, X: Rows) -> "Kernel":
-    """The kernel of an estimator whose callables compare two rows."""
+    """The kernel of an estimator whose kernel functions compare two rows."""
     kernel = estimator.kernel
     if is_function(kernel):
         parameters = estimator.kernel_params

@@ -1,4 +1,4 @@
-"""What a path of data is read with."""
+"""Choosing the reader of batches for a path."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +14,7 @@ ARROW = (".parquet", ".arrow", ".feather", ".ipc")
 
 
 def open_batches(source: str | Path | Iterable[Any]) -> Iterable[Any]:
-    """Batches from a path, by its ending; anything else must be iterable and is left as it is."""
+    """Batches from a path, by its extension; anything else must be iterable and is returned unchanged."""
     if not isinstance(source, (str, Path)):
         if not hasattr(source, "__iter__"):
             raise ParameterError(f"batches must be an iterable of (X, y), or a path, got {type(source).__name__}")

@@ -1,4 +1,4 @@
-"""Open a file that may be compressed, by its ending."""
+"""Open a file that may be compressed, judging by its extension."""
 
 import bz2
 import gzip
@@ -12,5 +12,5 @@ OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
 
 def open_bytes(path: str | PathLike[str]) -> IO[bytes]:
-    """The uncompressed bytes of a file, to be read from the beginning."""
+    """The uncompressed bytes of a file, from the beginning."""
     return cast(Callable[..., IO[bytes]], OPENERS.get(Path(path).suffix.lower(), open))(path, "rb")

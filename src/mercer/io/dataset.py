@@ -42,25 +42,25 @@ _TABLES = ("csv", "xlsx", "ods", "parquet", "arrow", "jsonl", "sqlite", "duckdb"
 
 @dataclass(frozen=True)
 class Dataset:
-    """What `read_table` found.
+    """The result of `read_table`.
 
     Attributes
     ----------
     data : table, CSR matrix, or list of items
-        As the estimators take it; without the column of the target. A table is Mercer's own, whichever library
+        In a form that estimators take, without the target column. A table is of Mercer's own type, whichever library
         read it, and the same for the same file: ``as_frame(data).rows()`` has its rows as dictionaries.
     target : ndarray or None
-        What is to be predicted: numbers or texts.
+        The values to predict: numbers or texts.
     kind : {"table", "vectors", "texts", "trees", "graphs"}
     format : str
         One of "csv", "xlsx", "ods", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "sql" (of an
         address), "texts", "trees", "graphs".
     name, target_name : str
     unlabelled : int
-        Rows that were left out because the target had no value.
+        Rows left out because the target had no value.
     notes : tuple of ColumnNote
-        What is to be said of columns of a text file: how numbers were understood that are written in a way of their
-        own, which can be read in two ways, which columns are empty.
+        Notes on columns of a text file: how unusual numbers were understood, which can be read in two ways, and which
+        columns are empty.
     """
 
     data: object = field(repr=False)
@@ -88,7 +88,7 @@ class Dataset:
         return replace(self, data=data, target=None if self.target is None else self.target[places])
 
     def with_columns(self, names: Sequence[str]) -> "Dataset":
-        """A table with these columns only, in this order; a DataError names those missing and those too many."""
+        """A table with only these columns, in this order; a DataError names missing and surplus ones."""
         known = cast(list[str], self.columns)
         gone = [name for name in names if name not in known]
         if gone:
@@ -100,9 +100,9 @@ class Dataset:
         return replace(self, data=cast("ColumnFrame", self.data).chosen(list(names)))
 
     def with_target(self, name: str, skip_unlabelled: bool = False) -> "Dataset":
-        r"""A table less the column to predict, which becomes the target.
+        r"""A table without the column to predict, which becomes the target.
 
-        Rows in which it has no value are refused, or left out where `skip_unlabelled`.
+        Rows in which it has no value are refused, or left out with `skip_unlabelled`.
 
         Examples
         --------
@@ -129,7 +129,7 @@ class Dataset:
         return replace(whole, data=beside, target=target, target_name=name)
 
     def matrix(self) -> "Array | csr_matrix | None":
-        """The data as rows of numbers; None where a column holds something else, or a value is missing."""
+        """The data as rows of numbers; None if a column contains something else, or a value is missing."""
         if self.kind != "table":
             return self.data if self.kind == "vectors" else None
         columns = [cast("ColumnFrame", self.data).column(name) for name in cast("ColumnFrame", self.data).names]
@@ -156,7 +156,7 @@ def read_table(  # noqa: PLR0913 - what can be said of any format, by name
     time_limit: float | None = None,
     row_limit: int | None = None,
 ) -> Dataset:
-    r"""Read data of any format that Mercer knows.
+    r"""Read data in any format that Mercer knows.
 
     Parameters
     ----------
@@ -164,31 +164,31 @@ def read_table(  # noqa: PLR0913 - what can be said of any format, by name
         CSV (also with tabs, semicolons), a spreadsheet (.xlsx, .ods), Parquet, Arrow, JSON lines or svmlight, each also
         compressed (.gz, .xz, .bz2); "-" for standard input; a folder of Parquet files; a SQLite or DuckDB file; the
         address of a database such as ``postgresql://me@host/bank``; a folder of texts,
-        one folder a class; trees in brackets, one a line, each after its label; a folder or zip of graphs
+        with one folder per class; trees in brackets, one per line, each after its label; a folder or zip of graphs
         in TU format.
     target : str, optional
-        The column to predict. Formats that are not tables carry their labels themselves.
+        The column to predict. Formats that are not tables contain their own labels.
     format : str, optional
-        Recognised by content and name unless given.
+        By default, recognised by content and name.
     table, query : str, optional
-        What to read of a database; `table` is also the sheet of a spreadsheet.
+        What to read from a database; `table` is also the sheet of a spreadsheet.
     text : list of str
-        Columns that hold texts even where they look like numbers.
+        Columns that contain texts even if they look like numbers.
     header : bool
         Whether the first line of a CSV file or a spreadsheet names the columns; otherwise they are x1, x2, ...
     delimiter : str, optional
-        Of CSV; found in the first line unless given.
+        Of CSV; by default, found in the first line.
     missing : list of str
-        Words of a CSV file or a spreadsheet that stand for no value, with blanks around them or not; so does a field
-        of blanks.
+        Words for missing values in a CSV file or a spreadsheet, with or without blanks around them; a field of blanks
+        is missing too.
     decimal : {".", ","}, optional
-        The decimal mark of CSV, and of numbers that are texts in a spreadsheet; found in the numbers unless given.
+        The decimal mark of CSV, and of numbers stored as texts in a spreadsheet; by default, found from the numbers.
     encoding : str, optional
-        Of text; UTF-8 unless given, or what the mark at the beginning of the file says.
+        Of text; by default UTF-8, or what the byte order mark says.
     n_features : int, optional
         Columns of svmlight data.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that may be taken; what is free by default.
+        Bytes (or "2GiB") that may be used; by default, the free memory.
     time_limit : float, optional
         Seconds that the query to a database may take; ten minutes by default.
     row_limit : int, optional
@@ -201,12 +201,12 @@ def read_table(  # noqa: PLR0913 - what can be said of any format, by name
     Raises
     ------
     DataError
-        Names the file, and where there is one the line and the column, and what was expected.
+        Names the file, the line and the column if there are any, and what was expected.
 
     Warns
     -----
     AmbiguousNumbersWarning
-        Numbers of a CSV file can be read in two ways, such as 1,234, and nothing in the file tells which was meant.
+        Numbers of a CSV file can be read in two ways, such as 1,234, and nothing in the file shows which was meant.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def _of_server(
 
 
 def _require_text(kind: str, decimal: str | None, encoding: str | None) -> None:
-    """Refuse what is said of text where there is none."""
+    """Refuse options for text files where there is no text."""
     if decimal is not None and kind not in ("csv", *_SHEETS):
         raise ParameterError(f"decimal must be left out, got {decimal!r}: it is for CSV, and this is {kind}")
     if encoding is not None and kind not in _TEXTS:
@@ -283,7 +283,7 @@ def _require_text(kind: str, decimal: str | None, encoding: str | None) -> None:
 
 
 def _items(source: Source, kind: str, target: str | None, n_features: int | None) -> Dataset:
-    """Data whose labels stand beside them."""
+    """Data that contain their labels."""
     if target is not None:
         raise ParameterError(f"target must be left out, got {target!r}: {source.name} carries its labels itself")
     if kind == "svmlight":
@@ -313,7 +313,7 @@ def _vectors(source: Source, n_features: int | None) -> "tuple[csr_matrix, Float
 
 
 def _whole(y: FloatArray) -> Array:
-    """Labels as whole numbers where they are such."""
+    """Labels as integers if they are."""
     is_whole = (y == np.rint(y)).all() and np.abs(y).max() < 2**53
     return y.astype(np.int64) if is_whole else y
 
@@ -326,7 +326,7 @@ def _target(column: "Column", name: str) -> Array:
             f"them row {rows[0]}; --skip-unlabelled (in Python: with_target(..., skip_unlabelled=True)) leaves them out"
         )
     if column.kind == "number":
-        # Whole numbers stay whole: they are the labels of classes.
+        # Integers stay integers: they are the labels of classes.
         values = np.asarray(column.as_came())
         return values if values.dtype.kind in "iuf" else np.asarray(column.values)
     if column.kind in ("text", "category"):

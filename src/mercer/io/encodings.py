@@ -1,4 +1,4 @@
-"""Text in any encoding, given to readers as UTF-8."""
+"""Text in any encoding, converted to UTF-8 for readers."""
 
 import codecs
 import io
@@ -6,7 +6,7 @@ from typing import IO, cast
 
 from mercer._errors import DataError, ParameterError
 
-# What text in an encoding other than UTF-8 may begin with; the longer ones first, for they begin like the others.
+# Byte order marks of encodings other than UTF-8; longer ones first, because shorter ones are their prefixes.
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -15,13 +15,13 @@ _MARKS = {
 }
 # Bytes translated in one go.
 _PIECE = 2**20
-# What Windows writes in Western Europe, and what it falls back on: most files that are not UTF-8 are one of these.
+# The Windows encoding of Western Europe and its fallback: most files that are not UTF-8 are one of these.
 _USUAL = "cp1252"
 _SHOWN = 24
 
 
 def require_encoding(name: str | None) -> None:
-    """Refuse an encoding that Python does not know, or that is not one of text."""
+    """Refuse an encoding that Python does not know, or that is not a text encoding."""
     if name is None:
         return
     try:
@@ -38,12 +38,12 @@ def is_utf_8(name: str) -> bool:
 
 
 def encoding_by_mark(first: bytes) -> str | None:
-    """The encoding that the first bytes of a text declare; None where that is UTF-8 or nothing."""
+    """The encoding that the first bytes of a text declare; None for UTF-8 or nothing."""
     return next((name for mark, name in _MARKS.items() if first.startswith(mark)), None)
 
 
 def translated(file: IO[bytes], encoding: str, name: str) -> IO[bytes]:
-    """A file of text in some encoding as one of UTF-8; `name` is what messages call it."""
+    """A text file in some encoding as one in UTF-8; `name` is used in messages."""
     return cast(IO[bytes], io.BufferedReader(_Translation(file, encoding, name), _PIECE))
 
 
@@ -88,7 +88,7 @@ class _Translation(io.RawIOBase):
 
 
 def decoded(content: bytes, name: str, lines_before: int = 0) -> str:
-    """Bytes as UTF-8 text, or a DataError that names the line and the column, and how the line may have been meant."""
+    """Bytes as UTF-8 text, or a DataError that names the line and the column, and suggests an encoding."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -102,7 +102,7 @@ def decoded(content: bytes, name: str, lines_before: int = 0) -> str:
 
 
 def _remedy(line: bytes, place: int) -> str:
-    """What to do about a line that is not UTF-8: the usual encoding, where that makes letters of it."""
+    """A remedy for a line that is not UTF-8: the usual encoding, if that gives letters."""
     other = "name the encoding that it has (encoding, --encoding), or save it as UTF-8"
     try:
         text = line.split(b"\n")[0].decode(_USUAL)

@@ -1,4 +1,4 @@
-"""Which format a file has: by its first bytes, then by its name, then by its first line."""
+"""The format of a file: from its first bytes, then its name, then its first line."""
 
 import re
 import zipfile
@@ -49,7 +49,7 @@ def recognise(source: "Source") -> str:
 
 
 def require_format(name: str | None) -> None:
-    """Refuse a format that nobody knows."""
+    """Refuse an unknown format."""
     if name is not None and name not in FORMATS:
         raise ParameterError(f"format must be one of {', '.join(FORMATS)}, got {name!r}")
 
@@ -65,7 +65,7 @@ def _of_folder(source: "Source") -> str:
 
 
 def _by_magic(source: "Source", head: bytes) -> str | None:
-    """By bytes that only one format begins with."""
+    """From bytes that are distinctive of a format."""
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(b"ARROW1"):
@@ -84,7 +84,7 @@ def _by_magic(source: "Source", head: bytes) -> str | None:
 
 
 def _of_archive(source: "Source") -> str | None:
-    """The format of a zip file, by the names in it."""
+    """The format of a zip file, from the names in it."""
     try:
         with source.open_stored() as file, zipfile.ZipFile(file) as archive:
             names = archive.namelist()

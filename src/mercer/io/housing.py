@@ -1,11 +1,11 @@
-"""Boston housing (Harrison & Rubinfeld 1978) from a file that the reader has; nothing is downloaded.
+"""Boston housing (Harrison & Rubinfeld 1978), read from the user's own file; nothing is downloaded.
 
-The data set goes round in four forms, which this tells apart by what is in them:
+The data set is available in four formats, which are recognised by their contents:
 
-- ``housing.data``: 14 numbers a line, blanks between them;
-- the file of StatLib: some lines about the data, then each row on two lines;
-- CSV with a line of names, in capitals or not, perhaps with the number of the row in front;
-- CSV as scikit-learn shipped it: a line of counts before the names.
+- ``housing.data``: 14 numbers per line, separated by blanks;
+- the StatLib file: some lines about the data, then each row on two lines;
+- CSV with a line of names, in either case, possibly with row numbers in front;
+- CSV as once shipped with scikit-learn: a line of counts before the names.
 """
 
 import csv
@@ -21,7 +21,7 @@ from mercer._errors import DataError, ParameterError
 from mercer._types import BoolArray, FloatArray
 
 COLUMNS = ("CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT", "MEDV")
-# Other names that files have for them.
+# Other names that files use.
 ALIASES = {"BLACK": "B", "PRICE": "MEDV", "TARGET": "MEDV"}
 ROWS = 506
 # The largest of these files has about 50 kB.
@@ -55,16 +55,16 @@ class Housing:
 def read_boston_housing(
     path: str | PathLike[str], *, without: str | Iterable[str] = (), n_rows: int | None = ROWS
 ) -> Housing:
-    r"""Read the Boston housing data from a file in any of its usual forms.
+    r"""Read the Boston housing data from a file in any of its usual formats.
 
     Parameters
     ----------
     path : str or path
     without : sequence of str
-        Columns to leave out of X. "B" was made from the share of Black residents, by a formula that assumes that people
-        pay for segregation; scikit-learn has withdrawn the data for it.
+        Columns to leave out of X. "B" was computed from the share of Black residents, by a formula that assumes that
+        people pay for segregation; scikit-learn withdrew the data because of it.
     n_rows : int or None
-        How many rows there must be: 506 are the whole set. None takes as many as there are.
+        How many rows there must be: the whole set has 506. None accepts any number.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def read_boston_housing(
 
     Examples
     --------
-    Two made-up rows in the form of ``housing.data``:
+    Two made-up rows in the format of ``housing.data``:
 
     >>> import tempfile, pathlib
     >>> from mercer.io import read_boston_housing
@@ -138,7 +138,7 @@ def _with_header(names: list[str], lines: Iterable[tuple[int, str]], path: str |
 
 
 def _without_header(lines: Iterable[tuple[int, str]], path: str | PathLike[str]) -> FloatArray:
-    """14 numbers a row, on one line or wrapped over several; lines before the first row are about the data."""
+    """14 numbers per row, on one line or wrapped over several; lines before the first row are about the data."""
     cells = [(number, line.replace(",", " ").split()) for number, line in lines]
     begin = next((k for k, (_, parts) in enumerate(cells) if _is_row(parts)), None)
     if begin is None:

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, whose keys are the columns."""
+"""JSON lines: one object per line, whose keys are the columns."""
 
 import json
 from sys import getsizeof
@@ -10,13 +10,13 @@ from mercer.kernels.table.column_frame import ColumnFrame
 if TYPE_CHECKING:
     from mercer.io.source import Source
 
-# What the place of a value takes, in a list and in an array.
+# Memory for a reference to a value, in a list and in an array.
 _ENTRY = 16
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def read_json_lines(source: "Source") -> ColumnFrame:
-    """The table of a `Source` of JSON lines; a key that a line does not have is missing there."""
+    """The table of a `Source` of JSON lines; a key that a line does not have is a missing value."""
     columns, count, size = {}, 0, 0
     for number, line in source.lines():
         row = _row(line, number, source.name)

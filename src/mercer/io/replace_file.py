@@ -1,8 +1,8 @@
-"""Files that are there as a whole or not at all, whatever happens meanwhile.
+"""Files that are written completely or not at all, whatever happens.
 
-The bytes go to a temporary file in the same folder, which is flushed to the disk and then takes the
-place of the old one in a single step of the file system. Whoever opens the path sees the old file or
-the new one. A process that is killed leaves at most the temporary file behind, and the next one that writes
+The bytes go to a temporary file in the same folder, which is flushed to the disk and then replaces
+the old one in a single step of the file system. Anyone who opens the path sees either the old file or
+the new one. A killed process leaves at most the temporary file behind, and the next one that writes
 to that folder removes it.
 """
 
@@ -19,21 +19,21 @@ from typing import Any
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks: what a killed process leaves there stays
+except ImportError:  # Windows has no such locks: leftovers of a killed process stay there
     fcntl = None  # type: ignore[assignment]
 
-# Temporary files are called so, and by no other program.
+# The prefix of temporary files, used by no other program.
 _LEFT_BEHIND = re.compile(r"\..*\.[0-9a-f]{12}\.mercer-part")
-# Seconds after which a temporary file without a lock has no writer any more: they lock it when they make it.
+# Seconds after which an unlocked temporary file has no writer any more: writers lock it when they create it.
 _ABANDONED = 60.0
-# Bytes given to the system at a time; a write that is interrupted goes on.
+# Bytes passed to the system at a time; an interrupted write continues.
 _PIECE = 2**26
 
 
 def replace_file(
     path: str | PathLike[str], pieces: Iterable[Any], check: Callable[[Path], object] | None = None
 ) -> None:
-    """Write `pieces` (buffers) to `path` as a whole.
+    """Write `pieces` (buffers) to `path` completely.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def replace_file(
     ...     (Path(folder) / "note").read_bytes()
     b'one two'
     """
-    # A link stays a link: what it points to is replaced.
+    # A link stays a link: its target is replaced.
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(target))
@@ -68,7 +68,7 @@ def replace_file(
 
 @contextlib.contextmanager
 def _blaming(path: str | PathLike[str], temporary: Path) -> Iterator[None]:
-    """Errors of the disk name the path that was asked for: the temporary one means nothing to anybody."""
+    """Make disk errors name the requested path: the temporary one means nothing to the user."""
     try:
         yield
     except OSError as error:
@@ -97,7 +97,7 @@ def _write(target: Path, temporary: Path, pieces: Iterable[Any], check: Callable
 
 @contextlib.contextmanager
 def _locked(descriptor: int) -> Iterator[None]:
-    """Hold the lock of a file, also after `descriptor` is closed; the system lets go of it when the process ends."""
+    """Hold the lock of a file, even after `descriptor` is closed; the system releases it when the process ends."""
     if fcntl is None:
         yield
         return
@@ -119,7 +119,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary files whose writers have died; one that cannot be removed is nobody's harm."""
+    """Remove temporary files whose writers have died; one that cannot be removed does no harm."""
     if fcntl is None:
         return
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -141,7 +141,7 @@ def _remove_if_abandoned(path: Path) -> None:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced; otherwise what the user's mask leaves."""
+    """The permissions of the file that is replaced, or by default those of the user's mask."""
     try:
         return target.stat().st_mode & 0o777
     except OSError:
@@ -155,7 +155,7 @@ def _write_all(file: Any, piece: Any) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name last through a power failure, where folders can be flushed."""
+    """Make the new name survive a power failure, if folders can be flushed."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     try:

@@ -1,4 +1,4 @@
-"""Where data come from: a path, standard input or an open file, compressed or not."""
+"""Sources of data: a path, standard input or an open file, compressed or not."""
 
 import bz2
 import gzip
@@ -19,29 +19,29 @@ from mercer.io.compressed import OPENERS
 from mercer.io.encodings import decoded, encoding_by_mark, is_utf_8, require_encoding, translated
 
 HEAD = 65_536
-# Bytes read at a time, so that what unpacks to too much is noticed on the way.
+# Bytes read at a time, so that a file that unpacks to too much is noticed on the way.
 PIECE = 2**22
-# Bytes that a character of a text may take in memory, beside the one that it was read as.
+# Bytes that a character of a text may take in memory, besides the one that it was read as.
 _TEXT = 5
 STDIN = "-"
 _MAGIC = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
-# What unpacking a damaged file may raise.
+# Errors that unpacking a damaged file may raise.
 _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
 
 
 class Source:
-    """One file of data, whose uncompressed bytes can be read from the beginning as often as wanted.
+    """One file of data, whose uncompressed bytes can be read from the beginning any number of times.
 
     Parameters
     ----------
     source : str, path, or open binary file
-        "-" is standard input. Whether it is compressed is seen from its first bytes.
+        "-" is standard input. Compression is recognised by the first bytes.
     most : int, optional
-        Bytes that may be taken into memory; what is free by default.
+        Bytes that may be taken into memory; by default, the free memory.
     lines_before : int
-        Lines of the file that are not here, for messages: of what is a part of a file.
+        Lines of the file before these, for messages about a part of a file.
     encoding : str, optional
-        Of text; UTF-8 unless the file begins with the mark of another. Whoever reads is given UTF-8.
+        Of text; UTF-8 unless the file begins with the mark of another. Readers are given UTF-8.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Source:
             self.path, self.name = Path(source), str(source)
             self._require_readable()
             if not self.path.is_file() and not self.path.is_dir():
-                # A pipe, as of `<(command)`: what was read is gone.
+                # A pipe, such as `<(command)`: bytes can be read only once.
                 with self._opened() as file:
                     self._content = self._taken(file)
         else:
@@ -84,7 +84,7 @@ class Source:
 
     @property
     def ending(self) -> str:
-        """The ending of the name in lower case, that of the compression left out."""
+        """The extension of the name in lower case, without that of the compression."""
         path = Path(self.name)
         return Path(path.stem).suffix.lower() if path.suffix.lower() in OPENERS else path.suffix.lower()
 
@@ -95,22 +95,22 @@ class Source:
 
     @property
     def stored(self) -> bytes | None:
-        """The bytes of what could be read only once, as they came; None for a file, which can be read again."""
+        """The bytes of a source that can be read only once; None for a file, which can be read again."""
         return self._content
 
     @property
     def is_plain(self) -> bool:
-        """Whether the bytes are a file's own, which need no memory to be looked at."""
+        """Whether the bytes are a file's own, which take no memory."""
         return self._content is None and self._opener() is None and self.encoding is None
 
     @property
     def plain_path(self) -> Path | None:
-        """The path, where other libraries can read it themselves; None otherwise."""
+        """The path, if other libraries can read it themselves; otherwise None."""
         return self.path if self.is_plain else None
 
     @property
     def encoding(self) -> str | None:
-        """The encoding that text is translated from; None where it is UTF-8."""
+        """The encoding that text is converted from; None for UTF-8."""
         if self._encoding is None:
             self._encoding = (self._seen_encoding(),)
         return self._encoding[0]
@@ -162,13 +162,13 @@ class Source:
             return self._guarded(file.read, HEAD)
 
     def read(self) -> bytes:
-        """All uncompressed bytes; refused where they would not fit into memory."""
+        """All uncompressed bytes; refused if they would not fit into memory."""
         self.require_room()
         with self.open() as file:
             return self._taken(file)
 
     def require_room(self, size: int | None = None) -> None:
-        """Refuse what would take more than there is: so many bytes, or the file as it is stored."""
+        """Refuse what would take more memory than there is: this many bytes, or the file as stored."""
         if (self.size if size is None else size) > self.most:
             raise self.too_large()
 
@@ -184,13 +184,13 @@ class Source:
         return b"".join(pieces)
 
     def pieces(self) -> Iterator[bytes]:
-        """The uncompressed bytes, some at a time."""
+        """The uncompressed bytes, a piece at a time."""
         with self.open() as file:
             while content := self._guarded(file.read, PIECE):
                 yield content
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """(number, text) of each line, one after the other; DataError names the line that is not UTF-8."""
+        """(number, text) of each line in order; DataError names a line that is not UTF-8."""
         rest, number = b"", 0
         for content in self.pieces():
             *whole, rest = (rest + content).split(b"\n")
@@ -210,19 +210,19 @@ class Source:
             raise DataError(f"{self.name}: cannot be read to its end: {error}") from error
 
     def too_large(self) -> DataError:
-        """The error that says so."""
+        """The error for data that do not fit into memory."""
         return DataError(
             f"{self.name}: does not fit into {self.most:,} bytes of memory; read a part of it, or allow more "
             "(memory_limit, --memory-limit)"
         )
 
     def text(self) -> str:
-        """All of it as text; DataError names the line that is not UTF-8."""
+        """All of it as text; DataError names a line that is not UTF-8."""
         return decoded(self.read(), self.name)
 
 
 def nearest_file(path: Path) -> str:
-    """A file of the same folder that may have been meant."""
+    """A suggestion of a file in the same folder."""
     folder = path.parent
     names = [each.name for each in folder.iterdir()] if folder.is_dir() and os.access(folder, os.R_OK) else []
     close = get_close_matches(path.name, names, n=1)

@@ -1,7 +1,7 @@
-"""Tables of Arrow as tables of Mercer's own, which do not depend on what is installed.
+"""Arrow tables as tables of Mercer's own type, which does not depend on what is installed.
 
-A column holds numbers, dates or texts. Truth values become the texts "true" and "false", so that a
-model learnt from one format takes rows of another.
+A column contains numbers, dates or texts. Truth values become the texts "true" and "false", so that a
+model trained on one format accepts rows of another.
 """
 
 from importlib.util import find_spec
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mercer.io.source import Source
 
 _MICROSECONDS = 86_400e6
-# What a value takes in an array of Mercer's, and a text of its own beside its characters.
+# Memory of a value in one of Mercer's arrays, and of a text besides its characters.
 _PLACE, _WORD = 8, 60
 
 
@@ -28,12 +28,12 @@ def has_arrow() -> bool:
     """Whether pyarrow can be imported."""
     try:
         return find_spec("pyarrow") is not None
-    except (ImportError, ValueError):  # somebody has said that it is not to be used
+    except (ImportError, ValueError):  # its use has been disabled
         return False
 
 
 def is_text(kind: "DataType") -> bool:
-    """Whether an Arrow type is text, also text by codes."""
+    """Whether an Arrow type is text, including dictionary-encoded text."""
     import pyarrow as pa
 
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -41,7 +41,7 @@ def is_text(kind: "DataType") -> bool:
 
 
 def of_arrow(table: "ArrowTable", source: "Source") -> ColumnFrame:
-    """An Arrow table, column by column; a DataError of the `Source` where its texts take too much as objects."""
+    """An Arrow table, column by column; a DataError of the `Source` if its texts take too much as objects."""
     size, arrays = table.nbytes, {}
     for name, came in zip(table.column_names, table.columns, strict=True):
         column = _encoded(came) if is_text(came.type) else came
@@ -52,7 +52,7 @@ def of_arrow(table: "ArrowTable", source: "Source") -> ColumnFrame:
 
 
 def column_array(column: "ArrowArray | ChunkedArray") -> Array:
-    """A column of Arrow as numpy has it: numbers, dates, or objects."""
+    """An Arrow column as a numpy array: numbers, dates, or objects."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -81,7 +81,7 @@ def column_array(column: "ArrowArray | ChunkedArray") -> Array:
 
 
 def values_of(column: "ArrowArray | ChunkedArray") -> Array:
-    """The numbers of a column; anything where one is missing. pyarrow's own way would import pandas."""
+    """The numbers of a column; arbitrary where one is missing. pyarrow's own way would import pandas."""
     import pyarrow as pa
 
     chunks = column.chunks if hasattr(column, "chunks") else [column]
@@ -106,14 +106,14 @@ def _filled(column: "ArrowArray | ChunkedArray", value: float) -> Array:
 
 
 def _times(column: "ArrowArray | ChunkedArray", kind: str) -> Array:
-    """Dates as numpy's, by the whole numbers that both count with."""
+    """Dates as numpy's, from the integers that both use."""
     import pyarrow as pa
 
     return _filled(column.cast(pa.int64()), np.iinfo(np.int64).min).view(kind)
 
 
 def _encoded(column: "ArrowArray | ChunkedArray") -> "ArrowArray":
-    """Texts as a list of the different ones, and the place of each in it."""
+    """Texts as a list of the distinct ones, and the position of each in it."""
     import pyarrow as pa
 
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -122,6 +122,6 @@ def _encoded(column: "ArrowArray | ChunkedArray") -> "ArrowArray":
 
 
 def _texts(encoded: "ArrowArray") -> Array:
-    """Texts as objects, each different one made once."""
+    """Texts as objects, each distinct one created once."""
     words = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
     return words[_filled(encoded.indices, len(words) - 1)]

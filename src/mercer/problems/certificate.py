@@ -10,17 +10,17 @@ from mercer._types import FloatArray
 if TYPE_CHECKING:
     from mercer.problems.svm.signed_dual import DualProblem
 
-# What a certificate rests on, unless it says otherwise.
+# The default basis of a certificate.
 EVERYTHING = "everything recomputed in double precision"
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Primal and dual values, their gap, and how the KKT conditions stand.
+    """Primal and dual values, their gap, and how well the KKT conditions hold.
 
     Everything is computed in double precision from the data, the labels and the dual
-    coefficients; nothing comes from the solver. Of a large fit, rows that decide nothing are taken over from the
-    solver after a random sample of them has been recomputed: `basis` says which.
+    coefficients; nothing comes from the solver. For a large fit, rows that cannot change the outcome are taken over
+    from the solver after a random sample of them has been recomputed; `basis` says which.
 
     Attributes
     ----------
@@ -29,17 +29,17 @@ class Certificate:
     gap : float
         primal - dual, never negative: the primal objective is at most this far from its minimum.
     relative_gap : float
-        gap / max(1, |primal|); infinite where no multiple of w has the hard margin.
+        gap / max(1, |primal|); infinite if no multiple of w has the hard margin.
     kkt_violation : float
-        Largest violation of the optimality conditions (LIBSVM's stopping quantity).
+        Largest violation of the optimality conditions (LIBSVM's stopping criterion).
     equality_residual, box_violation : float
         How far the dual coefficients are from being feasible.
     n_free, n_bounded, n_zero : int
-        Points on the margin, points at the bound, points that are no support vectors.
+        Points on the margin, points at the bound, points that are not support vectors.
     basis : str
-        What was recomputed, and what was taken over and how sure it is.
+        What was recomputed, and what was taken over and with what certainty.
     accuracy : float
-        What `primal` and `dual` may both be off by, in the same direction; zero where everything was recomputed.
+        What `primal` and `dual` may both be off by, in the same direction; zero if everything was recomputed.
     """
 
     primal: float
@@ -61,14 +61,14 @@ class Certificate:
         return cls(primal, dual, primal - dual, relative_gap(primal, dual), **conditions)
 
     def __post_init__(self) -> None:
-        # No feasible dual value exceeds the primal one, so a difference below zero is the error of the two numbers, by
-        # rounding or because beta is not feasible. Its size is how little they are known to: that is told as
-        # the gap. Zero in its place would say that they are exact, and would hide an error that is large.
+        # No feasible dual value exceeds the primal one, so a negative difference is the error of the two numbers, from
+        # rounding or because beta is not feasible. Its size shows how inexact they are, so it is reported as
+        # the gap. Zero would claim that they are exact, and would hide a large error.
         for name in ("gap", "relative_gap"):
             object.__setattr__(self, name, abs(getattr(self, name)))
 
     def is_optimal(self, tol: float = 1e-3, gap_tol: float | None = None) -> bool:
-        """Whether the KKT conditions hold to within `tol`; where `gap_tol` is given, whether the relative gap does."""
+        """Whether the KKT conditions hold to within `tol` or, if `gap_tol` is given, the relative gap does."""
         return self.kkt_violation <= tol if gap_tol is None else self.relative_gap <= gap_tol
 
     @property
@@ -77,7 +77,7 @@ class Certificate:
         return self.basis == EVERYTHING
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """The fields, ready for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Certificate:
 
 
 def dual_conditions(dual: "DualProblem", beta: FloatArray, gradient: FloatArray) -> dict[str, Any]:
-    """The fields of a certificate that say how beta stands to the conditions of a `DualProblem`."""
+    """The fields of a certificate that describe how well beta meets the conditions of a `DualProblem`."""
     free = dual.is_free(beta)
     return {
         "kkt_violation": dual.violation(beta, gradient),
@@ -105,5 +105,5 @@ def dual_conditions(dual: "DualProblem", beta: FloatArray, gradient: FloatArray)
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """gap / max(1, |primal|); infinite where the primal is."""
+    """gap / max(1, |primal|); infinite if the primal is."""
     return (primal - dual) / max(1.0, abs(primal)) if np.isfinite(primal) else np.inf

@@ -1,4 +1,4 @@
-r"""How far a machine that is restricted to some landmarks may be from the exact one.
+r"""How far a model restricted to some landmarks may be from the exact one.
 
 With landmarks Z and :math:`\hat K = K_{XZ} (K_{ZZ} + \varepsilon I)^{-1} K_{ZX}`, which is at most K, the restricted
 problem has the primal :math:`\hat P` and the dual :math:`\hat D`. Its function f has a norm of at most that of w, so
@@ -20,14 +20,14 @@ class Distance:
     Attributes
     ----------
     value : float
-        The exact objective of the machine is above the exact optimum by no more than this and `certificate_.gap`.
+        The exact objective of the model is above the exact optimum by no more than this and `certificate_.gap`.
     relative : float
         value / max(1, |primal|).
     method : {"exact", "sampled", "bounded"}
         Whether all support vectors were compared with each other, or some of them, drawn at random, with all; or
-        none, where the fit was ended before that: lengths of vectors alone are a bound, and a poor one.
+        none, if the fit ended early: norms of vectors alone give a bound, but a poor one.
     confidence : float
-        1 unless some were drawn; then the chance, over the rows that were drawn, that the value is a bound.
+        1 unless some were drawn; then the probability, over the draws, that the value is a bound.
     n_rows : int
         Support vectors that were compared with all of them.
 
@@ -45,7 +45,7 @@ class Distance:
     n_rows: int
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """The fields, ready for JSON."""
         return asdict(self)
 
     def __float__(self) -> float:

@@ -1,4 +1,4 @@
-"""What solvers and estimators ask of a problem, and problems of a solution: any class that has it will do."""
+"""The interfaces that solvers and estimators need of a problem, and problems of a solution."""
 
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from mercer.problems.svm.signed_dual import DualProblem
 
 
 class DualPoint(Protocol):
-    """A point of a dual: its coefficients, the gradient there, and the bias; two where two sums are fixed."""
+    """A point of a dual: its coefficients, the gradient there, and the bias; two biases if two sums are fixed."""
 
     @property
     def beta(self) -> FloatArray: ...
@@ -28,7 +28,7 @@ class Problem(Protocol):
         ...
 
     def intercept(self, beta: FloatArray, free_bias: float | FloatArray, /) -> float:
-        """b of the function, from the bias of the dual where it is free."""
+        """b of the function, from the bias of the dual if it is free."""
         ...
 
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:

@@ -1,4 +1,4 @@
-"""The four ways in which the sources weigh margin against loss, and how they correspond.
+"""The four ways in which the literature weighs margin against loss, and how they correspond.
 
 ========================================  ==========================
 objective                                 C of (1/2)|w|^2 + C sum
@@ -55,7 +55,7 @@ class Regularization:
 
     @classmethod
     def from_alpha(cls, alpha: float) -> Self:
-        """alpha |w|^2 + sum of losses, as kernel ridge regression is written."""
+        """alpha |w|^2 + sum of losses, the form of kernel ridge regression."""
         if _positive("alpha", alpha) == inf:
             raise ParameterError("alpha must be finite, got inf; it would leave no weight for the losses")
         return cls(0.5 / float(alpha))

@@ -1,18 +1,18 @@
 r"""A certificate of a large solution that does not recompute everything.
 
-A solver ends with the gradient g of every row. Whatever h it takes for :math:`K\beta`, the gap of primal and dual is a
-sum of terms that are not negative, one for each row (`DualProblem.gains`), and the term of a row at a bound is zero as
+A solver ends with the gradient g of every row. Whatever h it uses for :math:`K\beta`, the gap between primal and dual
+is a sum of nonnegative terms, one for each row (`DualProblem.gains`), and the term of a row at a bound is zero as
 long as g has the right sign there. So few rows decide: those inside their box, and those whose sign an error could
 change. They are recomputed from scratch in double precision, after rows drawn at random have shown how large errors
-are. What is left is taken over, and the numbers are widened by the largest error e that was seen anywhere:
+are. The others are taken over, and the numbers are widened by the largest error e seen anywhere:
 
-- the violation counts each row that was taken over at the worst of :math:`g \pm e`;
-- the gap gains what its terms are larger at the worst of :math:`g \pm e`;
+- the violation counts each row taken over at the worst of :math:`g \pm e`;
+- the gap grows by the increase of its terms at the worst of :math:`g \pm e`;
 - primal and dual move together, by at most :math:`\tfrac12 e \sum |\beta_i|` over the rows taken over.
 
-How sure that is: if a share q of all rows were off by more than e, a sample of s rows would miss them all with
-probability at most :math:`(1 - q)^s`. So q is below :math:`1 - (1 - c)^{1/s}` with certainty c. Nothing is said of how
-much those few are off: only recomputing everything does.
+How certain this is: if a fraction q of all rows were off by more than e, a sample of s rows would miss them all with
+probability at most :math:`(1 - q)^s`. So q is below :math:`1 - (1 - c)^{1/s}` with certainty c. This says nothing about
+how far off those few are; only recomputing everything does.
 """
 
 from collections.abc import Callable
@@ -25,11 +25,11 @@ from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.problems.certificate import EVERYTHING, Certificate
 from mercer.problems.svm.signed_dual import DualProblem
 
-# Rows drawn at random, at most; of all rows, one in so many is recomputed at most, and one in twice as many is drawn.
+# Rows drawn at random, at most; at most one row in this many is recomputed, and one in twice as many is drawn.
 SAMPLE, ONE_IN = 2048, 16
-# How sure the share of rows with larger errors is.
+# The certainty of the bound on the fraction of rows with larger errors.
 CERTAINTY = 0.999
-# Rows count as open that an error so many times the largest seen so far could turn to the other side.
+# Rows are undecided if an error this many times the largest seen so far could change their side.
 CAUTION = 2.0
 SEED = 20
 
@@ -59,11 +59,11 @@ def certificate(
         Signed coefficients, and p - Q beta as the solver has it.
     intercept : float
     tol : float
-        The largest violation that was asked for: where only errors make it larger, more is recomputed.
+        The required violation: if only errors make it larger, more is recomputed.
     recompute : callable
         ``recompute(rows)`` is <w, psi(x_i)> at some rows, from scratch and in double precision.
     likely : ndarray of int
-        Rows whose entries rounding disturbs most: they are recomputed beside the sample.
+        Rows whose entries suffer most from rounding: they are recomputed in addition to the sample.
     """
     n = len(beta)
     known = np.zeros(n, bool)
@@ -80,7 +80,7 @@ def certificate(
         plain, violation, more = _widening(problem, beta, projections, np.where(known, 0.0, error))
         if len(waiting) == 0 or violation <= tol or plain > tol:
             break
-        # Only what is counted as off speaks against it: more of that is recomputed, before everything is.
+        # Only rows counted as off speak against it: more of these are recomputed, before everything is.
         room = len(first) + 2 * len(wanted)
     found = problem.certificate(beta, projections, intercept)
     gap = found.gap + more
@@ -122,7 +122,7 @@ def _recomputed(
 
 
 def _is_open(problem: Any, beta: FloatArray, projections: FloatArray, slack: float) -> BoolArray:
-    """Rows whose term of the gap is not zero, or would not be if their gradient were off by `slack`."""
+    """Rows whose term of the gap is nonzero, or would be if their gradient were off by `slack`."""
     dual, times, point = _point(problem, beta)
     gradient = dual.gradient_of(point, np.tile(projections, times))
     widest = _widest(dual, point, gradient, dual.bias(point, gradient), np.full(len(point), slack))
@@ -130,8 +130,8 @@ def _is_open(problem: Any, beta: FloatArray, projections: FloatArray, slack: flo
 
 
 def _worst(problem: Any, beta: FloatArray, projections: FloatArray, rows: IndexArray, room: int) -> IndexArray:
-    """Those of some rows that violate the conditions most, no more than there is room for: the violation is theirs, and
-    what is left is far enough from it that an error does not matter."""
+    """The rows that violate the conditions most, as many as there is room for: they determine the violation, and
+    the others are far enough from it that an error does not matter."""
     if len(rows) <= room:
         return rows
     dual, times, point = _point(problem, beta)

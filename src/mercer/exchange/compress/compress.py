@@ -1,7 +1,7 @@
 """Fewer support vectors, with a proof of how little that changes: `mercer.compress`.
 
-It is here because the result is what is saved and exported: a model of the same class, to be used
-instead of the first. The method and its proof are in `reduced_set`.
+It belongs here because the result is meant to be saved and exported: a model of the same class, to use
+instead of the original. The method and its proof are in `reduced_set`.
 """
 
 import copy
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     Model = TypeVar("Model", bound=BaseEstimator)
 
-# Up to so many vectors the whole matrix is kept.
+# Up to this many vectors the whole matrix is kept.
 STORED = 6_000
 
 
 @dataclass(frozen=True)
 class Compression:
-    """What `mercer.compress` did to a model.
+    """The result of `mercer.compress`.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Compression:
     n_before, n_after : int
         Support vectors of the two models.
     path : ndarray
-        How much was left after each vector that was chosen.
+        The error that remained after each chosen vector.
     """
 
     bound: float
@@ -70,28 +70,28 @@ def compress(model: "Model", max_error: float | None = None, *, n_vectors: int |
     Parameters
     ----------
     model : estimator
-        A fitted kernel machine, `KernelRidge` or `KernelLeastSquares`, or a pipeline that ends with one;
+        A fitted kernel model, `KernelRidge` or `KernelLeastSquares`, or a pipeline that ends with one;
         it is not changed. Its kernel must be positive semidefinite.
     max_error : float, optional
         How much a decision function f may change: :math:`|f(x) - g(x)| \le` `max_error`
         :math:`\sqrt{k(x, x)}` for every x, seen or not. For kernels with k(x, x) = 1, such as the
-        Gaussian, that is the change itself; a margin has size 1.
+        Gaussian, that is the change itself; for comparison, the margin is at 1.
     n_vectors : int, optional
-        Instead of `max_error`: how many support vectors to keep at most.
+        Instead of `max_error`: the largest number of support vectors to keep.
 
     Returns
     -------
     estimator
         Of the same class, with new support vectors (some of the old), coefficients and
-        `expansion_`; ``compression_`` says what was done. `dual_coef_` has one row for each
-        decision function. `certificate_` and what else speaks of the fit is that of the first model.
+        `expansion_`; ``compression_`` describes the result. `dual_coef_` has one row for each
+        decision function. `certificate_` and other records of the fit are those of the original.
 
     Notes
     -----
-    The kept vectors and their coefficients are the best approximation in the feature space over
-    those vectors; the bound holds also for points that nobody has seen, and is usually far from
-    reached. Where the kernel has few features, as for linear or polynomial kernels of few columns, the
-    result is exact at as many vectors as there are features.
+    The coefficients give the best approximation in the feature space over
+    the kept vectors. The bound holds for new points too, and is usually far from
+    being reached. If the kernel has few features, like linear or polynomial kernels of few columns, the
+    result is exact with as many vectors as there are features.
 
     See the user guide on model files for the proof.
 
@@ -132,7 +132,7 @@ def _require_goal(max_error: float | None, n_vectors: int | None) -> None:
 
 
 def _expansion_of(model: "BaseEstimator") -> Expansion:
-    """The expansion of a model that can be compressed."""
+    """The expansion of a model, if it can be compressed."""
     if not isinstance(model, (KernelModel, KernelRegression)):
         raise ParameterError(
             f"model must be a kernel machine, KernelRidge or KernelLeastSquares, or a pipeline of one, got a "
@@ -176,7 +176,7 @@ def _with_vectors(
     data = TrainingData(expansion.kernel, expansion.vectors)
     vectors = data.expansion_vectors(found.chosen)
     changed = copy.copy(model)
-    # Rows that were left out had been scored by another function.
+    # Rows that were left out had been scored by a different function.
     drop_part(changed, "conformity")
     changed.expansion_ = Expansion.single(
         expansion.kernel, vectors, coefficients, expansion.intercepts, expansion.origin

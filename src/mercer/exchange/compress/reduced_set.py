@@ -1,18 +1,18 @@
-r"""Functions :math:`w_i = \sum_j c_{ji} \psi(x_j)` again, over fewer of the vectors.
+r"""Functions :math:`w_i = \sum_j c_{ji} \psi(x_j)` approximated over fewer of the vectors.
 
 Method: orthogonal least squares (Chen, Cowan & Grant 1991) in the feature space, with an incomplete
-Cholesky factorisation. The vector joins that, together with those chosen before, brings the
-projections nearest to the :math:`w_i`; projections are the best coefficients there are. Vectors that
-depend linearly on the chosen ones are never needed (Downs, Gates & Masters 2001), so that a kernel
-with r features ends at r vectors, exactly.
+Cholesky factorisation. Each step adds the vector that, together with those already chosen, brings the
+projections nearest to the :math:`w_i`; projections have the best coefficients possible. Vectors that
+depend linearly on the chosen ones are never needed (Downs, Gates & Masters 2001), so a kernel
+with r features ends with r vectors, exactly.
 
-Bound: by Cauchy and Schwarz,
+Bound: by the Cauchy-Schwarz inequality,
 :math:`|f_i(x) - g_i(x)| = |\langle w_i - v_i, \psi(x)\rangle| \le \|w_i - v_i\| \sqrt{k(x, x)}` for every
 x, and :math:`\|w_i - v_i\|^2 = e_i' K e_i`, with e the difference of the coefficients. It is computed from
-the kernel and the coefficients alone, after the method has ended, and what rounding may have hidden is
-added: :math:`64 \epsilon (\sum_j |e_j| \sqrt{k(x_j, x_j)})^2`.
+the kernel and the coefficients alone, after the method has ended, with an allowance for rounding:
+:math:`64 \epsilon (\sum_j |e_j| \sqrt{k(x_j, x_j)})^2`.
 
-Cost of choosing s of n vectors: s rows of the kernel matrix and n s^2 operations; the bound is two products
+Cost of choosing s of n vectors: s rows of the kernel matrix and n s^2 operations; the bound takes two products
 with the matrix.
 """
 
@@ -27,12 +27,12 @@ from mercer._types import FloatArray, IndexArray
 if TYPE_CHECKING:
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
 
-# A vector nearer than this to the span of the chosen ones, relative to its length, depends on them.
+# A vector closer than this to the span of the chosen ones, relative to its length, depends on them.
 DEPENDENT = 1e-12
-# As long as others stand further out by this factor, it may wait: chosen, it would make coefficients large, and
-# their rounding with them.
+# As long as others are further away by this factor, it may wait: choosing it would make coefficients large, and
+# with them their rounding errors.
 NEARLY_DEPENDENT = 1e-3
-# What a kernel value, and a sum of such values in tiles, may err by, relative to sqrt(k(x, x) k(y, y)).
+# Possible error of a kernel value, and of a sum of such values in tiles, relative to sqrt(k(x, x) k(y, y)).
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
 
@@ -43,12 +43,12 @@ class ReducedSet:
     Attributes
     ----------
     chosen : ndarray of int (s,)
-        Which vectors, in their order.
+        Which vectors, in order.
     coefficients : ndarray (s, m)
     bounds : ndarray (m,)
-        No less than :math:`\|w_i - v_i\|` of each function.
+        At least :math:`\|w_i - v_i\|` of each function.
     path : ndarray
-        The largest :math:`\|w_i - v_i\|` after each vector that joined, as the method went along.
+        The largest :math:`\|w_i - v_i\|` after each vector, as estimated along the way.
     """
 
     chosen: np.ndarray
@@ -63,7 +63,7 @@ def reduced_set(
     max_error: float | None = None,
     n_vectors: int | None = None,
 ) -> ReducedSet:
-    """The smallest set that the method finds, within `max_error` or of `n_vectors`.
+    """The smallest set that the method finds, within `max_error` or with `n_vectors`.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def reduced_set(
         The kernel matrix of the vectors.
     coefficients : ndarray (n, m)
     max_error : float, optional
-        What no bound may exceed.
+        Upper limit of all bounds.
     n_vectors : int, optional
-        How many vectors at most.
+        Largest number of vectors.
 
     Returns
     -------
@@ -88,24 +88,24 @@ def reduced_set(
         is_done = max_error is None or found.bounds.max(initial=0.0) <= max_error
         if is_done or greedy.is_exhausted or len(found.chosen) >= most:
             return found if is_done else _everything(coefficients, found.path)
-        # Rounding stood between what the method believed and what is true.
+        # Because of rounding, the proven bound is larger than the method's estimate.
         target *= 0.7
 
 
 def _everything(coefficients: FloatArray, path: FloatArray) -> ReducedSet:
-    """All vectors as they were, where no fewer will do."""
+    """All vectors unchanged, if fewer are not enough."""
     n, m = coefficients.shape
     return ReducedSet(np.arange(n), coefficients, np.zeros(m), path)
 
 
 class _Greedy:
-    """The state of the method: the factorisation, and what is left of the functions."""
+    """The state of the method: the factorisation, and the remainders of the functions."""
 
     def __init__(self, operator: "SymmetricOperator", coefficients: FloatArray) -> None:
         self.operator, self.coefficients = operator, coefficients
         n = len(coefficients)
         self.lengths = np.array(operator.diag, dtype=np.float64)
-        # Squared distances to the span; inner products with what is left; squared norms of that.
+        # Squared distances to the span; inner products with the remainders; squared norms of those.
         self.distances = self.lengths.copy()
         self.values = operator.product(coefficients)
         self.left = np.einsum("ij,ij->j", coefficients, self.values)
@@ -118,7 +118,7 @@ class _Greedy:
         return not (self.distances > DEPENDENT * self.lengths).any()
 
     def extend(self, target: float, most: int) -> None:
-        """Choose until nothing larger than `target` is left of any function, or there are `most`."""
+        """Choose vectors until no remainder is larger than `target`, or there are `most`."""
         while len(self.order) < most and not self.is_exhausted and self._error() > target:
             self._join(self._best(target))
 
@@ -126,7 +126,7 @@ class _Greedy:
         return float(np.sqrt(np.maximum(self.left, 0.0).max(initial=0.0)))
 
     def _best(self, target: float) -> int:
-        """The vector that takes most from the functions of which too much is left."""
+        """The vector that reduces most the functions whose remainder is too large."""
         waiting = self.left > target**2
         gains = np.einsum("ij,ij->i", self.values[:, waiting], self.values[:, waiting])
         shares = self.distances / np.where(self.lengths > 0.0, self.lengths, 1.0)
@@ -150,12 +150,12 @@ class _Greedy:
         self.path.append(self._error())
 
     def verified(self) -> ReducedSet:
-        """The chosen vectors with their best coefficients, and what has been proven of them."""
+        """The chosen vectors with their best coefficients and the proven bounds."""
         order = np.array(self.order, dtype=np.intp)
         triangle = self.factor[order, : len(order)]
         steps = np.array(self.steps).reshape(len(order), self.coefficients.shape[1])
         found = solve_triangular(triangle, steps, trans="T", lower=True, check_finite=False) if len(order) else steps
-        # Once more for what rounding left: the residual is orthogonal to the chosen vectors.
+        # One more correction for rounding: the residual is orthogonal to the chosen vectors.
         residual = self.operator.product(self._difference(order, found))[order]
         if len(order):
             inner = solve_triangular(triangle, residual, lower=True, check_finite=False)

@@ -1,4 +1,4 @@
-"""What each parameter and fitted attribute must be, whichever estimator has it; a new one is one line."""
+"""Rules for parameters and fitted attributes, the same for every estimator; a new one takes one line."""
 
 from mercer.exchange.model_file import rules
 
@@ -113,15 +113,15 @@ ATTRIBUTES = {
     "best_estimator_": rules.instance("KernelModel", "LinearEstimator"),
 }
 
-# Attributes that earlier versions called otherwise.
+# Attributes that had other names in earlier versions.
 RENAMED = {"_proof": "_evidence"}
 
-# What predicting reads, wherever a fit leaves it: a model without one of these could not answer.
+# Attributes needed to predict, for every kind of fit: without them a model could not answer.
 NEEDED = frozenset(
     ("expansion_", "coef_", "intercept_", "shape_fit_", "_items", "_sparse", "_calibration", "_is_flat", "_form",
      "_rule", "_centre", "_constant", "offset_", "bandwidth_", "log_normalizer_", "eigenvalues_", "eigenvectors_",
      "singular_values_", "weights_"),
 )  # fmt: skip
 
-# Parameters that predicting reads too; the others are for `fit`, which checks them itself.
+# Parameters that are also needed to predict; the others are for `fit`, which checks them itself.
 PARAMETERS = {"n_jobs": rules.optional(rules.integer())}

@@ -1,9 +1,9 @@
 """Long lists, stored column by column: texts, trees, graphs, records and traces as a few arrays.
 
-A column is a node with the key "of". Parts of different lengths lie one after the other, with the
+A column is a node with the key "of". Parts of different lengths are stored one after the other, with the
 position where each ends; objects of one class are a column for each field; a mixture is a column for
-each kind in it, with a code for each entry. Every entry takes at least a byte of the payload, so that
-a short file cannot hold a long list.
+each kind in it, with a code for each entry. Every entry takes at least a byte of the payload, so
+a short file cannot contain a long list.
 """
 
 from collections.abc import Callable, Iterable
@@ -40,7 +40,7 @@ def write(writer: "Writer", values: Iterable[Any]) -> dict[str, Any]:
 
 
 def as_stored(value: Any) -> Any:
-    """A graph of networkx as Mercer's own, which is what a kernel sees of it; anything else as it is."""
+    """A networkx graph as Mercer's own, which is what a kernel sees of it; anything else unchanged."""
     if type(value).__module__.partition(".")[0] == "networkx" and hasattr(value, "is_directed"):
         from mercer.kernels.graph.graph import Graph
 
@@ -49,7 +49,7 @@ def as_stored(value: Any) -> Any:
 
 
 def _kind(value: Any) -> str | tuple[Any, ...]:
-    """What a value can lie beside: a name, or a name with details."""
+    """The kind of a value, which must be equal within a column: a name, or a name with details."""
     if value is None:
         return "none"
     if type(value) in _SCALARS:
@@ -156,11 +156,11 @@ _WRITERS = {
 
 
 def read(reader: "Reader", node: Any) -> list[Any]:
-    """The list that a column stands for."""
+    """The list that a column represents."""
     of = node.get("of") if isinstance(node, dict) else None
     if not isinstance(of, str) or of not in _READERS:
         raise ModelFileError(f"the manifest holds an unknown column: {str(node)[:80]}")
-    # A column within a column is a level too.
+    # A nested column counts as a level too.
     return reader.deeper(lambda: _READERS[of](reader, node))
 
 

@@ -1,4 +1,4 @@
-"""What the parts of a fitted model must be to each other, checked before anything is evaluated."""
+"""How the parts of a fitted model must fit together, checked before anything is evaluated."""
 
 import math
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _STRATEGIES = ("merging", "removal")
-_ONE = SimpleNamespace(n_functions=1)  # what a linear machine has
+_ONE = SimpleNamespace(n_functions=1)  # a linear model
 
 
 def _require(condition: Any, reason: str) -> None:
@@ -37,7 +37,7 @@ def _require(condition: Any, reason: str) -> None:
 
 
 def is_fitted(model: "BaseEstimator") -> bool:
-    """Whether an estimator has learnt something; parameters of others, such as a pipeline's, have not."""
+    """Whether an estimator is fitted; parameters of others, such as a pipeline's, need not be."""
     return any(name in vars(model) for name in ("expansion_", "coef_", "_form", "status_"))
 
 
@@ -47,20 +47,20 @@ def _require_attributes(model: "BaseEstimator", *names: str) -> None:
 
 
 def _require_needed(model: "BaseEstimator") -> None:
-    """That nothing is missing of what every model of its class reads when it predicts."""
+    """Check that nothing is missing that every model of its class needs to predict."""
     _require_attributes(model, *(name for name in cast(Any, kind_of(model)).state if name in NEEDED))
     if is_classifier(model):
         _require_attributes(model, "classes_")
 
 
 def _require_width(model: "BaseEstimator") -> None:
-    """That it is known how many features rows to predict must have; items have none."""
+    """Check that the number of features of rows to predict is known; other items have none."""
     if not takes_items(kernel_of(model)):
         _require_attributes(model, "n_features_in_")
 
 
 def _require_features(model: "BaseEstimator") -> None:
-    """That the support vectors have as many features as rows to predict must have."""
+    """Check that the support vectors have as many features as rows to predict."""
     _require_width(model)
     expansion = model.expansion_
     if expansion.kernel.takes_items is False and hasattr(expansion.vectors, "shape"):
@@ -69,7 +69,7 @@ def _require_features(model: "BaseEstimator") -> None:
 
 
 def _require_places(model: "BaseEstimator") -> None:
-    """That positions in a precomputed matrix are positions of training items."""
+    """Check that positions in a precomputed matrix are positions of training items."""
     vectors = model.expansion_.vectors
     if not isinstance(vectors, MatrixItems) or not len(vectors):
         return
@@ -83,21 +83,21 @@ def _count(items: Rows) -> int:
 
 
 def _n_functions(model: "BaseEstimator", n_classes: int) -> int:
-    """How many decision functions a classifier has."""
+    """The number of decision functions of a classifier."""
     if n_classes == 2:
         return 1
     return n_classes * (n_classes - 1) // 2 if part(model, "has_pairs", False) else n_classes
 
 
 def _require_support(model: "BaseEstimator") -> None:
-    """That support vectors are training rows; models of other tools do not say which rows they were."""
+    """Check that support vectors are training rows; models of other tools do not say which."""
     n_support = len(model.support_)
     _require(model.dual_coef_.shape[-1] == n_support, f"must have dual_coef_ of {n_support} support vectors")
     _require(not n_support or int(model.support_.max()) < model.shape_fit_[0], "has support_ beyond its training data")
 
 
 def _require_kernel(model: "BaseEstimator") -> None:
-    """That the kernel which is asked for takes what the kernel which was fitted takes."""
+    """Check that the kernel parameter takes the same kind of items as the fitted kernel."""
     if not hasattr(model, "kernel"):
         return
     own, learnt = kernel_of(model), model.expansion_.kernel
@@ -112,7 +112,7 @@ def _require_kernel(model: "BaseEstimator") -> None:
 
 
 def check_machine(model: "BaseEstimator") -> None:
-    """A kernel machine: support vectors, coefficients, one function for each two-class problem."""
+    """Check a kernel model: support vectors, coefficients, one function for each two-class problem."""
     if not is_fitted(model):
         return
     _require_needed(model)
@@ -191,7 +191,7 @@ def check_table_features(features: "BaseEstimator") -> None:
 
 
 def check_method(model: "BaseEstimator") -> None:
-    """A kernel method: an expansion over all training items."""
+    """Check a kernel method: an expansion over all training items."""
     if not is_fitted(model):
         return
     _require_needed(model)
@@ -247,7 +247,7 @@ def check_pegasos(model: "BaseEstimator") -> None:
         return
     _require_needed(model)
     _require_attributes(model, "class_weight_", "status_", "_traces", "_evidence")
-    # A stream has measured its rows itself; after `fit` the evidence has.
+    # A stream has measured its own rows; after `fit`, the evidence has.
     _require_attributes(model, "_rho" if part(model, "evidence") is None else "_mean_weight")
     _require_width(model)
     form, n_classes = part(model, "form"), len(model.classes_)
@@ -264,7 +264,7 @@ def check_pegasos(model: "BaseEstimator") -> None:
 
 
 def check_tuned(model: "BaseEstimator") -> None:
-    """A search with its winner; the scorer is found again by its name."""
+    """Check a search with its winner; the scorer is found again by its name."""
     if "cv_results_" not in vars(model):
         return
     from mercer.selection.tuning.base import default_scoring, scoring_of
@@ -308,7 +308,7 @@ def check_conformity(kept: "Conformity") -> None:
 
 
 def _check_conformity_of(model: "BaseEstimator") -> None:
-    """That the machines which have not seen some rows are machines like the model."""
+    """Check that the models that did not see some of the rows are of the same kind as the model."""
     kept = part(model, "conformity", None)
     if kept is None:
         return
@@ -329,7 +329,7 @@ def _check_conformity_of(model: "BaseEstimator") -> None:
 
 
 def _own(made: object, *names: str) -> None:
-    """Arrays that the next steps write to are the object's own, in double precision."""
+    """Copy arrays that later steps write to, in double precision."""
     for name in names:
         setattr(made, name, np.array(getattr(made, name), dtype=np.float64))
 
@@ -382,6 +382,6 @@ def check_kernel_form(form: Any) -> None:
     _require(
         len(form.support) == n and {len(each.beta) for each in form.iterates} == {n}, f"must have {n} coefficients"
     )
-    # More rows are joined to the items; of a matrix none are kept.
+    # More rows are appended to the items; a matrix keeps none.
     expected = 0 if form.is_precomputed else n
     _require(form.items is not None and _count(form.items) == expected, f"must have {expected} items")

@@ -40,10 +40,10 @@ from mercer.io.replace_file import replace_file
 MAGIC = b"\x89MERCER\n"
 VERSION = 1
 HEADER = 128
-# Bulk is in arrays: a longer manifest is not one of ours, and JSON takes many times its size in memory.
+# The bulk is in arrays: a longer manifest is not ours, and JSON takes many times its size in memory.
 LONGEST_MANIFEST = 2**20
 PIECE = 2**22
-# Smaller files are read: mapping saves nothing, and the file may be overwritten in place meanwhile.
+# Smaller files are read: mapping gains nothing, and the file may be overwritten in place meanwhile.
 WORTH_MAPPING = 2**24
 
 
@@ -64,7 +64,7 @@ def write_model_file(
 
 
 def read_model_file(path: str | PathLike[str], mapped: bool | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
-    """(manifest, arrays) of a file that has been checked; arrays are views of the bytes read or mapped."""
+    """(manifest, arrays) of a checked file; arrays are views of the bytes read or mapped."""
     with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(HEADER)
@@ -79,7 +79,7 @@ def read_model_file(path: str | PathLike[str], mapped: bool | None = None) -> tu
 
 
 def read_manifest(path: str | PathLike[str]) -> dict[str, Any]:
-    """The manifest of a model file alone; its arrays are not looked at."""
+    """Only the manifest of a model file; its arrays are not examined."""
     with _opened(path) as file:
         head = file.read(HEADER)
         length, _, sums = _checked_header(head, os.fstat(file.fileno()).st_size)
@@ -87,7 +87,7 @@ def read_manifest(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def _opened(path: str | PathLike[str]) -> BufferedReader:
-    """The file, open for reading; what is no file is refused before it is waited for, as a pipe would be for ever."""
+    """The file, open for reading; anything but a file is refused first, because a pipe could block for ever."""
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -133,7 +133,7 @@ def _checked_header(head: bytes, size: int) -> tuple[int, int, tuple[bytes, byte
 
 
 def _mapped_or_read(file: BufferedReader, size: int, mapped: bool | None) -> mmap.mmap | bytearray:
-    """All bytes in memory that may be written to without changing the file, as compiled code expects."""
+    """All bytes in memory that may be written without changing the file, as compiled code expects."""
     if mapped is None:
         mapped = size >= WORTH_MAPPING
     if mapped:
@@ -166,7 +166,7 @@ def _regrouped(pieces: Iterable[Any]) -> Iterator[bytes | memoryview]:
 
 
 def _sum_of_pieces(pieces: Iterable[Any]) -> bytes:
-    """SHA-256 of the sums of the pieces; two at a time, as the sum is what takes longest."""
+    """SHA-256 of the sums of the pieces; two at a time, because this takes longest."""
     pieces = list(pieces)
     with ThreadPoolExecutor(2) if len(pieces) > 1 else nullcontext() as pool:
         each = map if pool is None else pool.map

@@ -20,7 +20,7 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def is_frame(value: object) -> bool:
-    """Whether it is a data frame of one of the libraries, none of which is imported to find out."""
+    """Whether it is a data frame of one of the libraries, without importing any of them."""
     if type(value).__module__.partition(".")[0] not in BACKENDS:
         return False
     import narwhals
@@ -78,7 +78,7 @@ def read(reader: "Reader", node: Any) -> Any:
         raise MissingExtraError(f"the model holds rows of {backend}, which is not installed: {error}") from error
     except ModelFileError:
         raise
-    except Exception as error:  # the libraries have errors of their own for values that are not of a type
+    except Exception as error:  # the libraries raise their own errors for values that do not fit a type
         raise ModelFileError(f"a data frame cannot be made of what the file says: {error}") from error
     return _with_index(frame, columns.read(reader, node["index"])) if backend == "pandas" else frame
 
@@ -127,7 +127,7 @@ def _objects(name: str, values: list[Any], backend: Any) -> "Series[Any]":
 
 
 def _categories(name: str, values: list[Any], categories: list[Any]) -> "Series[Any]":
-    """A column of pandas with its categories, also those that no row has."""
+    """A pandas column with its categories, including those that no row has."""
     import narwhals
 
     pandas = narwhals.Implementation.PANDAS.to_native_namespace()

@@ -1,7 +1,7 @@
-"""Nodes of JSON and arrays back to values, after every claim in them has been checked.
+"""Conversion of JSON nodes and arrays back to values, after checking everything in them.
 
-Only what `registry` lists can be made. A rule is asked of every field before the object exists, so
-that compiled code, which has no bounds checks, never meets an index that the file invented.
+Only classes listed in `registry` can be created. Every field is checked by a rule before the object exists, so
+that compiled code, which has no bounds checks, never meets an index that the file made up.
 """
 
 import datetime as dt
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     from mercer.exchange.model_file.registry import Kind
 
-# Nodes within nodes; no kernel and no pipeline is nested as deep.
+# Levels of nesting; no kernel or pipeline is nested as deeply.
 DEEPEST = 60
-# Arrays up to so many bytes are copied out of the file; larger ones are views, shared where they are equal.
+# Arrays up to this many bytes are copied out of the file; larger ones are views, shared if they are equal.
 COPIED = 2**16
 _DTYPES = (*[dtype.name for dtype in NAMES], "object")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class Reader:
-    """Turns nodes back into values; everything in them is doubted.
+    """Turns nodes back into values, trusting nothing in them.
 
     Parameters
     ----------
     arrays : dict
-        As `tensors.read_tensors` gives them.
+        From `tensors.read_tensors`.
     given : dict
-        Functions and other things that a file asks for by name.
+        Functions and other objects that a file refers to by name.
     """
 
     def __init__(self, arrays: Mapping[str, Array], given: Mapping[str, Any] | None = None) -> None:
@@ -57,7 +57,7 @@ class Reader:
         return self.deeper(lambda: self._read(node))
 
     def deeper(self, read: "Callable[[], T]") -> "T":
-        """What `read` finds one level further down."""
+        """The result of `read`, one level deeper."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise ModelFileError(f"the manifest is nested more than {DEEPEST} levels deep")
@@ -77,7 +77,7 @@ class Reader:
         return read(self, node)
 
     def tensor(self, name: object, kinds: str = "fiub", ndim: int | None = None) -> Array:
-        """The array stored under a name: a view of the file's bytes, but small ones copied."""
+        """The array stored under a name: a view of the file's bytes, or a copy if it is small."""
         array = self.arrays.get(name) if isinstance(name, str) else None
         if array is None:
             raise ModelFileError(f"the manifest speaks of an array {name!r}, which the file does not have"[:300])
@@ -88,7 +88,7 @@ class Reader:
         return self._views.setdefault(name, array)
 
     def ends(self, name: object, n: int | None = None) -> IndexArray:
-        """Where the parts of a stored column end: never falling, counts of something."""
+        """Where the parts of a stored column end: nondecreasing counts."""
         ends = self.tensor(name, "i", 1)
         if (n is not None and len(ends) != n) or (len(ends) and (ends[0] < 0 or (np.diff(ends) < 0).any())):
             raise ModelFileError(f"array {name!r} must hold {n} positions that do not fall")
@@ -132,12 +132,12 @@ def _read_objects(reader: Reader, node: Any) -> Array:
 
 
 def _texts(items: list[Any], width: int, shape: list[int]) -> Array:
-    """Texts as NumPy keeps them, each as wide as the widest."""
+    """Texts as a NumPy array, each as wide as the widest."""
     if not all(isinstance(item, str) for item in items):
         raise ModelFileError("an array of texts must hold nothing else")
     letters = [len(item) for item in items]
     longest = max(letters, default=0)
-    # NumPy may have been told a width that no text has; it is kept if it does no harm.
+    # The width may exceed that of every text; it is kept if it does no harm.
     width = width if longest <= width <= 64 + 4 * longest else max(1, longest)
     if width * len(items) > 2**22 + 64 * sum(letters):
         raise ModelFileError(f"{len(items)} texts of which the longest has {longest} letters are no array of texts")
@@ -177,7 +177,7 @@ def _read_csr(reader: Reader, node: Any) -> Any:
 
 
 def require_sound_csr(data: Array, indices: IndexArray, indptr: IndexArray, shape: Sequence[int]) -> None:
-    """Refuse arrays that do not make a CSR matrix: compiled code would read where they point."""
+    """Refuse arrays that do not form a CSR matrix, because compiled code would follow them out of bounds."""
     is_framed = len(indptr) == shape[0] + 1 and len(data) == len(indices)
     if not is_framed or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
         raise ModelFileError(f"a CSR matrix of shape {shape} has row pointers that do not fit its {len(data)} entries")
@@ -305,7 +305,7 @@ def build(
     except Refused as refused:
         raise ModelFileError(f"{kind.name} {refused}") from None
     except (MercerError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        # What the constructor of a class says of fields that it cannot take.
+        # The constructor's message about fields that it refuses.
         raise ModelFileError(f"{kind.name} cannot be made of what the file says: {error}") from error
     return made
 

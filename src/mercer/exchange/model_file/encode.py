@@ -1,7 +1,7 @@
-"""Values as nodes of JSON and arrays; `decode` turns them back.
+"""Conversion of values to JSON nodes and arrays; `decode` turns them back.
 
-None, True, False, numbers and texts stand for themselves, a short list for a list. Everything else
-is an object with the key "is", which says what it is. Arrays go to the payload, where equal ones are
+None, True, False, numbers and texts stand for themselves, and so do short lists. Everything else
+is an object whose key "is" says what it is. Arrays go to the payload, where equal ones are
 stored once; long lists go there too, column by column (`columns`).
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Lists up to this length are written out in the manifest.
 SHORT = 16
-# Arrays up to so many bytes are compared whole, larger ones by some of their numbers first.
+# Arrays up to this many bytes are compared as a whole, larger ones first by some of their numbers.
 SMALL = 2**16
 
 
@@ -41,7 +41,7 @@ class Writer:
     Parameters
     ----------
     given : dict
-        Functions and other things that a file cannot hold, by the name under which it will ask for them.
+        Functions and other objects that a file cannot contain, by the name under which `load` will need them.
     """
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
@@ -63,9 +63,9 @@ class Writer:
         return self._object(value)
 
     def tensor(self, array: ArrayLike) -> str:
-        """The name under which an array is stored; equal arrays have one."""
+        """The name under which an array is stored; equal arrays share one."""
         array = np.asarray(array, order="C")
-        # Numbers of other machines are turned round.
+        # Numbers in another byte order are swapped.
         array = array if array.dtype in NAMES else array.astype(array.dtype.newbyteorder("<"))
         if array.dtype not in NAMES:
             raise ParameterError(f"arrays of dtype {array.dtype} cannot be saved")
@@ -79,7 +79,7 @@ class Writer:
         return name
 
     def named(self, value: Any) -> dict[str, str] | None:
-        """The node of something that is given again on loading; None if it has not been given now."""
+        """The node of an object that is passed again on loading; None if it was not passed now."""
         for name, each in self.given.items():
             if each is value or (type(each) is type(value) and is_dataclass(each) and each == value):
                 self.used.add(name)
@@ -117,9 +117,9 @@ def taken_apart(kind: "Kind", estimator: "BaseEstimator") -> tuple[dict[str, Any
     state = {name: value for name, value in estimator.__getstate__().items() if name not in params}
     state.pop("_sklearn_version", None)
     if "callbacks" in params:
-        # They are part of a fit, not of a model.
+        # They belong to a fit, not to a model.
         params["callbacks"] = None
-    # Found again by the parameter `scoring`.
+    # Restored from the parameter `scoring`.
     state.pop("scorer_", None)
     if callable(state.get("_traces")):
         state["_traces"] = state["_traces"]()
@@ -134,7 +134,7 @@ def taken_apart(kind: "Kind", estimator: "BaseEstimator") -> tuple[dict[str, Any
 
 
 def require(kind: "Kind", values: Mapping[str, Any], rules: "Mapping[str, Rule]", error: type[Exception]) -> None:
-    """Ask the rule of each value."""
+    """Check each value by its rule."""
     for name, value in values.items():
         try:
             rules[name](value)
@@ -149,7 +149,7 @@ def _whole(value: int) -> int:
 
 
 def _mark(array: Array) -> int:
-    """Changes when the array does, in most cases; equal marks are looked at again."""
+    """A mark that nearly always changes with the array; arrays with equal marks are compared."""
     some = array.reshape(-1)[:: max(1, array.size // 4096)]
     return hash(some.tobytes())
 

@@ -1,10 +1,10 @@
-"""What a loaded model has instead of the objects of its fit."""
+"""What a loaded model has in place of the objects of its fit."""
 
 from typing import Any
 
 
 class Recorded:
-    """The traces of a fit, asked for as those of a fit are: by a call.
+    """The traces of a fit, returned by a call like those of a live fit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The classes that a model file may hold, each with its fields and their rules. Nothing else is ever made.
+"""The classes that a model file may contain, each with its fields and their rules. Nothing else is ever created.
 
 A class is registered by one line, in `kernels`, `values`, `estimators` or
 `transformers`:
@@ -7,9 +7,9 @@ A class is registered by one line, in `kernels`, `values`, `estimators` or
   annotations.
 - `estimator`: constructor parameters, and fitted attributes by name; the rule of an attribute is the
   same for all estimators (`attributes.ATTRIBUTES`).
-- `plain`: an object whose fields are set as they are, after their rules have been asked.
+- `plain`: an object whose fields are set directly, after they have been checked.
 
-Registering imports nothing: a class is imported when a file holds it.
+Registering imports nothing: a class is imported when a file contains it.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ from mercer.exchange.model_file.attributes import ATTRIBUTES, PARAMETERS
 if TYPE_CHECKING:
     from mercer.exchange.model_file.rules import Rule
 
-# The rule of a dataclass field, by what its annotation says.
+# The rule of a dataclass field, by its annotation.
 _ANNOTATIONS = {
     float: rules.number(finite=False),
     int: rules.integer(),
@@ -39,26 +39,26 @@ _ANNOTATIONS = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A class that a model file may hold.
+    """A class that a model file may contain.
 
     Attributes
     ----------
     name : str
-        In files; never changes, even if the class moves.
+        The name in files, which never changes, even if the class moves.
     module, qualname : str
         Where the class is now.
     fields : dict or None
         Rules by field; None for those of a dataclass.
     state : dict or None
-        Rules by fitted attribute, where the fields are constructor parameters.
+        Rules by fitted attribute, if the fields are constructor parameters.
     constants : dict
-        Attributes that a loaded object has and a file has not.
+        Attributes that a loaded object has but a file does not.
     make : callable or None
-        ``make(cls, fields)``, where setting the fields is not enough.
+        ``make(cls, fields)``, if setting the fields is not enough.
     check : callable or None
-        ``check(object)``, what its fields must be to each other.
+        ``check(object)``, how its fields must fit together.
     former : dict
-        Names of parameters and attributes in older files, and what they are called now.
+        Names of parameters and attributes in older files, and their current names.
     """
 
     name: str
@@ -95,9 +95,9 @@ _by_class: dict[tuple[str, str], Kind] = {}
 
 
 def add(kind: Kind, *aliases: tuple[str, str]) -> Kind:
-    """Register a kind, also for other classes ((module, name) each) that are written as it.
+    """Register a kind, also for other classes, each as (module, name), that are written as it.
 
-    Of several kinds for one class, the last is the one that is written.
+    If a class has several kinds, the last one is written.
     """
     if kind.name in _by_name:
         raise ValueError(f"two classes cannot both be {kind.name!r} in a model file")
@@ -157,7 +157,7 @@ def kind_of(value: Any) -> Kind | None:
 
 
 def kind_named(name: object) -> Kind | None:
-    """The kind that a file calls by this name, or None."""
+    """The kind with this name in files, or None."""
     _load_registrations()
     return _by_name.get(name) if isinstance(name, str) else None
 

@@ -1,7 +1,7 @@
-"""What a value in a model file must be: small checks, the same for what is written and for what is read.
+"""Rules for values in a model file: small checks, the same for writing and for reading.
 
 A rule is a function of one value that raises `Refused` with the end of a sentence ("must be ...").
-Compiled code has no bounds checks, so whatever it will see has a rule.
+Compiled code has no bounds checks, so everything it will see has a rule.
 """
 
 import math
@@ -15,18 +15,18 @@ from mercer._types import Array
 
 if TYPE_CHECKING:
     Rule: TypeAlias = Callable[[Any], None]
-    """Raises `Refused` where a value is not what it must be."""
+    """Raises `Refused` if a value is not what it must be."""
 
-# Numbers looked at together, so that a check of a large array needs little memory.
+# Numbers processed together, so that checking a large array needs little memory.
 _STRETCH = 2**18
 
 
 class Refused(Exception):
-    """A value breaks a rule; the text is the end of a sentence, of which the catcher knows the beginning."""
+    """A value breaks a rule; the text is the end of a sentence that the catcher begins."""
 
 
 def anything(_value: Any) -> None:
-    """Whatever can be stored."""
+    """Anything that can be stored."""
 
 
 def flag(value: Any) -> None:
@@ -54,7 +54,7 @@ def integer(least: int | None = None) -> "Rule":
 
 
 def number(finite: bool = True) -> "Rule":
-    """A real number; NaN and infinity only where they are allowed."""
+    """A real number; NaN and infinity only if they are allowed."""
 
     def rule(value: Any) -> None:
         is_real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
@@ -65,7 +65,7 @@ def number(finite: bool = True) -> "Rule":
 
 
 def optional(inner: "Rule") -> "Rule":
-    """None, or what the inner rule allows."""
+    """None, or a value that the inner rule allows."""
 
     def rule(value: Any) -> None:
         if value is not None:
@@ -75,7 +75,7 @@ def optional(inner: "Rule") -> "Rule":
 
 
 def either(*rules: "Rule") -> "Rule":
-    """What one of the rules allows."""
+    """A value that one of the rules allows."""
 
     def rule(value: Any) -> None:
         reasons = []
@@ -90,7 +90,7 @@ def either(*rules: "Rule") -> "Rule":
 
 
 def list_of(inner: "Rule", kind: type | tuple[type, ...] = (list, tuple)) -> "Rule":
-    """A list or tuple, each entry as the inner rule allows."""
+    """A list or tuple whose entries the inner rule allows."""
 
     def rule(value: Any) -> None:
         if not isinstance(value, kind):
@@ -137,7 +137,7 @@ def array(
 
 
 def csr(value: Any) -> None:
-    """A CSR matrix of finite numbers; that its indices are sound is checked when it is made."""
+    """A CSR matrix of finite numbers; its indices are checked when it is created."""
     if not sparse.issparse(value) or value.format != "csr":
         raise Refused(f"must be a CSR matrix, got {_shown(value)}")
     if not is_finite(value.data):
@@ -145,7 +145,7 @@ def csr(value: Any) -> None:
 
 
 def labels(value: Any) -> None:
-    """Class labels: an array of one dimension of numbers, booleans or texts."""
+    """Class labels: a one-dimensional array of numbers, booleans or texts."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iufbUO":
         raise Refused(f"must be an array of labels, got {_shown(value)}")
     if not is_finite(value):
@@ -153,13 +153,13 @@ def labels(value: Any) -> None:
 
 
 def names(value: Any) -> None:
-    """An array of one dimension of texts."""
+    """A one-dimensional array of texts."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or not all(isinstance(one, str) for one in value.tolist()):
         raise Refused(f"must be an array of texts, got {_shown(value)}")
 
 
 def is_finite(values: Array) -> bool:
-    """Whether there is no NaN and no infinity, found with little memory."""
+    """Whether there is no NaN or infinity, using little memory."""
     if values.dtype.kind != "f":
         return True
     flat = values.reshape(-1) if values.flags.c_contiguous else values.T.reshape(-1)

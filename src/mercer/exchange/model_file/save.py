@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 FORMAT = "mercer-model"
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
-# What Python says of numbers and objects that nobody thought of; a stranger's file must not surprise the caller.
+# Python's errors for unforeseen numbers and objects; a stranger's file must not surprise the caller.
 _UNFORESEEN = (ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, UnicodeError)
-# More feature names than this are in the model only, not in what is said about it.
+# More feature names than this are stored only in the model, not in its description.
 NAMES_SHOWN = 1000
 
 
@@ -37,26 +37,26 @@ def save(
     kernels: dict[str, Any] | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> None:
-    """Write a fitted model to a file that holds nothing but data.
+    """Write a fitted model to a file that contains only data.
 
-    The file is there as a whole or not at all: if the process is killed or the disk is full, an older
-    file of that name is still there. Before it takes that place, the new file is read back.
+    The file is written completely or not at all: if the process is killed or the disk is full, an older
+    file of that name is still there. The new file is read back before it replaces the old one.
 
     Parameters
     ----------
     model : estimator
-        Of Mercer, or a pipeline of scikit-learn's transformers (see the user guide for which) and one.
+        A Mercer estimator, or a pipeline of scikit-learn's transformers (the user guide lists them) that ends with one.
     path : str or path
-        By custom it ends in ``.mercer``.
+        Usually ends in ``.mercer``.
     kernels : dict, optional
-        A name for each function of your own in the model (a kernel, a loss), or database: a file cannot
-        hold them, and `load` will ask for them by name.
+        A name for each function of yours in the model (a kernel, a loss), or database: a file cannot
+        contain them, so `load` needs them by name.
     metadata : dict, optional
-        Anything of your own to be kept with the model, as JSON: texts, numbers, lists and dicts of them.
+        Anything to keep with the model, as JSON: texts, numbers, lists and dicts of them.
 
     Notes
     -----
-    Support vectors are training rows, and a model file holds them.
+    Support vectors are training rows, and a model file contains them.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def save(
 
 
 def load(path: str | PathLike[str], kernels: dict[str, Any] | None = None, *, mapped: bool | None = None) -> Any:
-    """Read a model that `save` has written; nothing in the file is ever executed.
+    """Read a model written by `save`; nothing in the file is ever executed.
 
     Parameters
     ----------
@@ -104,19 +104,19 @@ def load(path: str | PathLike[str], kernels: dict[str, Any] | None = None, *, ma
     kernels : dict, optional
         The functions (or databases) that the model was saved with, by the same names.
     mapped : bool, optional
-        Whether large arrays stay in the file and are read when they are needed, which makes loading
+        Whether large arrays stay in the file and are read when needed, which makes loading
         fast and lets several processes share them; by default for files from 16 MiB. A mapped file must
-        not be overwritten in place; `save` never does.
+        not be overwritten in place; `save` never does that.
 
     Returns
     -------
     estimator
-        As it was saved: the same predictions, bit for bit.
+        With the same predictions as the one saved, bit for bit.
 
     Raises
     ------
     ModelFileError
-        If the file is damaged, is not one, or holds what this version does not know.
+        If the file is damaged, is not a model file, or contains something that this version does not know.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def load(path: str | PathLike[str], kernels: dict[str, Any] | None = None, *, ma
 
 
 def describe(path: str | PathLike[str]) -> dict[str, Any]:
-    """What a model file says about itself, without its model: versions, date, provenance, metadata.
+    """The description in a model file, without loading the model: versions, date, provenance, metadata.
 
     Examples
     --------
@@ -195,14 +195,14 @@ def _versions() -> dict[str, str]:
 
 
 def _now() -> str:
-    """The time in UTC; SOURCE_DATE_EPOCH makes files that can be made again, bit for bit."""
+    """The time in UTC; SOURCE_DATE_EPOCH makes files reproducible, bit for bit."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.fromtimestamp(int(given), UTC) if given else datetime.now(UTC)
     return moment.isoformat(timespec="seconds")
 
 
 def _about(model: "BaseEstimator") -> dict[str, Any]:
-    """What somebody who finds the file may want to know first."""
+    """What someone who finds the file may want to know first."""
     last = model.steps[-1][1] if hasattr(model, "steps") and isinstance(model.steps, list) else model
     about = cast(dict[str, Any], {"class": type(model).__name__, "estimator": type(last).__name__})
     for name, key in (("n_features_in_", "n_features"), ("shape_fit_", "shape_fit"), ("status_", "status")):
@@ -219,7 +219,7 @@ def _about(model: "BaseEstimator") -> dict[str, Any]:
 
 
 def _certificates(model: "BaseEstimator") -> list[dict[str, Any]] | None:
-    """The certificates as plain numbers; None where there are none."""
+    """The certificates as plain numbers; None if there are none."""
     try:
         found = known_certificates(model)
     except (MercerError, AttributeError):
@@ -236,13 +236,13 @@ def _numbers_of(certificate: object) -> dict[str, Any]:
 
 
 def _json_number(value: float) -> int | float | str:
-    """A number of JSON, or what infinity and NaN are called."""
+    """A JSON number, or the name of infinity or NaN."""
     value = value if isinstance(value, int) else float(value)
     return value if value == value and abs(value) != float("inf") else repr(value)  # noqa: PLR0124 - NaN
 
 
 def _plain_json(value: Any) -> Any:
-    """`value` as JSON has it, or an error that says what cannot be."""
+    """`value` as JSON, or an error that says what cannot be stored."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, (int, float)) or (hasattr(value, "item") and getattr(value, "ndim", 1) == 0):

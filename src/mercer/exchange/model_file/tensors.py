@@ -1,4 +1,4 @@
-"""The arrays of a model file: a payload in the format of safetensors, every number checked before it is believed.
+"""The arrays of a model file: a payload in the format of safetensors, every number checked before it is used.
 
 The format is that of the safetensors project: eight bytes with the length of a header in JSON, the
 header, and the bytes of the arrays without gaps. The package of that name reads the payload too; it
@@ -22,7 +22,7 @@ DTYPES = {
 NAMES = {np.dtype(spelled): name for name, spelled in DTYPES.items()}
 # A header longer than this has more arrays than any model.
 LONGEST_HEADER = 2**20
-# The arrays begin, and those of wide numbers stay, at multiples of this.
+# Arrays start at multiples of this, and those of wide numbers stay aligned.
 ALIGNMENT = 8
 
 
@@ -47,7 +47,7 @@ def _no_constant(name: str) -> NoReturn:
 
 def written_tensors(arrays: Mapping[str, Array]) -> list[Any]:
     """The pieces of a payload, as bytes and arrays, for ``{name: C-contiguous array}``."""
-    # Widest first: then each begins at a multiple of its own width, and there are no gaps.
+    # Widest first: then each starts at a multiple of its own width, without gaps.
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, len(name), name))
     header, place = {}, 0
     for name in order:
@@ -97,7 +97,7 @@ def _is_count(value: object) -> bool:
 
 
 def _checked_entry(name: str, entry: Any, size: int) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, int]]:
-    """(dtype, shape, offsets) of an array whose numbers agree with each other and with the file."""
+    """(dtype, shape, offsets) of an array, if they are consistent with each other and with the file."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise ModelFileError(f"array {name!r} must have a dtype, a shape and data_offsets, got {entry!r}"[:300])
     shape, offsets, dtype = entry["shape"], entry["data_offsets"], entry["dtype"]

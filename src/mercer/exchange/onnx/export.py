@@ -1,7 +1,7 @@
 """Fitted models as ONNX graphs, which run without Python and without Mercer.
 
-The graph is composed of plain operators in double precision. (The operators of ai.onnx.ml for support
-vector machines compute in single precision, know four kernels, and have no ties to break.)
+The graph consists of plain operators in double precision. (The operators of ai.onnx.ml for support
+vector machines compute in single precision, know four kernels, and cannot break ties.)
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
     from sklearn.base import BaseEstimator
 
-# What is asked for and what there is instead, for kernels without features that can be written down.
+# The beginning and the end of the error for kernels whose features cannot be written down.
 _WITHOUT_VECTORS = ("support_vectors=False", "support_vectors=True writes the support vectors")
 
 
@@ -53,28 +53,28 @@ def to_onnx(
 ) -> "ModelProto":
     """A fitted model, or a pipeline that ends in one, as an ONNX graph.
 
-    The input ``X`` is a matrix of rows, or for a precomputed kernel K(rows, training rows). Of a table
-    that has other columns than numbers, each column that is read is an input of its own name and of
-    shape (n, 1): labels as texts, missing ones empty; numbers, and dates in days since 1970, missing
+    The input ``X`` is a matrix of rows or, for a precomputed kernel, K(rows, training rows). If a table
+    has columns other than numbers, each column that is read is a named input of
+    shape (n, 1): labels as texts, with missing ones empty; numbers, and dates in days since 1970, with missing
     ones NaN. The outputs are named ``label``, ``decision_function`` and ``probabilities`` for classifiers,
     ``prediction`` for regression, ``label`` and ``decision_function`` for one-class learning, and
     ``transformed`` for principal components. All arithmetic is in double precision.
 
-    Support vectors are rows of the training data: whoever has the file can read them, unless they
+    Support vectors are rows of the training data: anyone who has the file can read them, unless they
     are left out.
 
     Parameters
     ----------
     model : fitted estimator of Mercer, or Pipeline
-        Any with a kernel of vectors that ONNX's operators can express, or with none; or with `Encoded`, which
-        makes vectors of the rows of a table.
+        Any with a kernel of vectors that ONNX's operators can express, or without a kernel; or with `Encoded`, which
+        turns the rows of a table into vectors.
     support_vectors : bool, optional
-        Whether the file holds support vectors. False writes weights of features in their place, which
-        takes a kernel that is a polynomial of the inner product, normalised or not. None leaves them
+        Whether the file contains support vectors. False writes weights of features instead, which
+        requires a kernel that is a polynomial of the inner product, normalised or not. None leaves them
         out for a linear kernel, and keeps them for others.
     dtype : {"float64", "float32"}, default="float64"
-        Of the numbers that come in, but dates, whose hours need double precision; what is computed has it in any
-        case.
+        Of the input numbers, except dates, whose hours need double precision; the computation is in double precision
+        either way.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def to_onnx(
 
 
 def _table(graph: Graph, steps: Sequence[Any], dtype: DTypeLike) -> Table | None:
-    """The inputs of a machine of tables; None for others."""
+    """The inputs of a model of tables; None for others."""
     expansion = getattr(steps[0], "expansion_", None)
     if len(steps) > 1 or expansion is None or not expansion.kernel.takes_tables:
         return None
@@ -241,7 +241,7 @@ def _linear_or_kernel(model: "BaseEstimator", x: Tensor | Table, support_vectors
 
 
 def _ball(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | None) -> dict[str, Tensor]:
-    """Minus the squared distance from the centre, less the border."""
+    """Minus the squared distance from the centre, minus the border."""
     values = (_functions(model, x, support_vectors) - model.intercept_) * 2.0
     own = part(model, "constant")
     if own is None:
@@ -260,7 +260,7 @@ def _machine(model: "BaseEstimator", x: Tensor | Table, support_vectors: bool | 
     return heads.classifier(model, _functions(model, x, support_vectors))
 
 
-# The first that fits.
+# The first that matches is used.
 _RULES = (
     (KernelLogisticRegression, lambda m, x, s: heads.logistic(m, _functions(m, x, s))),
     ((KernelMachine, KernelClassifier), _machine),

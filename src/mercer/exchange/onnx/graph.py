@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from mercer._errors import MissingExtraError
 from mercer._types import Array, ArrayLike, FloatArray
 
-# What the runtimes of some years ago understand; a year later texts could be compared.
+# Versions that runtimes of a few years ago support; texts could be compared one version later.
 OPSET, OPSET_OF_TEXTS, IR_VERSION = 18, 19, 9
 
 
@@ -26,17 +26,17 @@ def require_onnx() -> Any:
 
 
 class Graph:
-    """Nodes and constants, with names of their own: they begin with a slash, as those of columns seldom do.
+    """Nodes and constants with unique names: they begin with a slash, as names of columns rarely do.
 
     Parameters
     ----------
     prefix : str
-        Begins every name; a graph inside another has one of its own.
+        Begins every name; a nested graph has its own.
 
     Attributes
     ----------
     entrance : str
-        An input with all rows, by which they are counted.
+        An input with all rows, used to count them.
     """
 
     if TYPE_CHECKING:
@@ -51,11 +51,11 @@ class Graph:
         return f"{self.prefix}/t{len(self.nodes) + len(self.constants)}"
 
     def input(self, name: str) -> "Tensor":
-        """What is passed in under a name."""
+        """The input of this name."""
         return Tensor(self, name)
 
     def constant(self, values: ArrayLike, dtype: DTypeLike = np.float64) -> "Tensor":
-        """A tensor of given values; equal ones are kept once."""
+        """A tensor of given values; equal ones are stored once."""
         values = np.asarray(values, dtype=dtype)
         key = (values.dtype.str, values.shape, values.tobytes() if values.dtype != object else tuple(values.ravel()))
         if key not in self._known:
@@ -70,16 +70,16 @@ class Graph:
         """The output of an operator."""
         names = [each.name if isinstance(each, Tensor) else self.constant(each).name for each in inputs]
         output = name or self._name()
-        # Optimisers name what they make after what they found: of nodes without names, all alike (onnxruntime 1.20).
+        # Optimisers name new nodes after old ones: without names, all would be the same (onnxruntime 1.20).
         self.nodes.append(self.onnx.helper.make_node(operator, names, [output], name=output, **attributes))
         return Tensor(self, output)
 
     def factor(self, value: ArrayLike) -> "Tensor":
         """A constant factor or divisor.
 
-        onnxruntime joins a product with a constant scalar to a matrix product beside it, and then
+        onnxruntime merges a product with a constant scalar into an adjacent matrix product, and then
         keeps the scalar in single precision. So a scalar that does not fit there is multiplied by a
-        1 that no optimiser knows to be one: whether the number of rows is not negative.
+        1 that no optimiser can recognise: whether the number of rows is nonnegative.
         """
         values = np.asarray(value, dtype=np.float64)
         if self.prefix or values.size != 1 or np.float32(values.ravel()[0]) == values.ravel()[0]:
@@ -93,7 +93,7 @@ class Graph:
         return self._known[key]
 
     def integers(self, values: ArrayLike) -> "Tensor":
-        """A constant of whole numbers: positions, axes, shapes."""
+        """A constant of integers: positions, axes, shapes."""
         return self.constant(values, np.int64)
 
     def zeros(self) -> "Tensor":
@@ -108,7 +108,7 @@ class Graph:
     def for_each_row(self, rows: FloatArray, step: "Callable[[Graph, Tensor], Tensor]") -> "Tensor":
         """Stack ``step(graph, row)`` of each of the constant `rows`, shape (len(rows), ...).
 
-        The rows are visited one by one, so that no tensor of all pairs and features is ever there.
+        The rows are visited one by one, so there is never a tensor of all pairs and features.
         """
         helper, double = self.onnx.helper, self.onnx.TensorProto.DOUBLE
         body = Graph(f"{self.prefix}/b{len(self.nodes)}")
@@ -131,9 +131,9 @@ def _initializer(onnx: Any, name: str, values: Array) -> Any:
 
 
 class Tensor:
-    """The result of a node, with the operators of arithmetic."""
+    """The result of a node, with arithmetic operators."""
 
-    # NumPy arrays on the left leave the work to the tensor.
+    # NumPy arrays on the left leave the operation to the tensor.
     __array_ufunc__ = None
 
     def __init__(self, graph: Graph, name: str) -> None:
@@ -189,7 +189,7 @@ class Tensor:
         return self._call("Abs")
 
     def arsinh(self) -> "Tensor":
-        """The inverse of sinh; onnxruntime has the operator of this name in single precision only."""
+        """The inverse of sinh; onnxruntime has this operator only in single precision."""
         size = self.abs()
         # Squares of what is at most 1 do not overflow.
         large = size.maximum(1.0)
@@ -197,7 +197,7 @@ class Tensor:
         return self._call("Sign") * (size + root).log()
 
     def sigmoid(self) -> "Tensor":
-        """1 / (1 + exp(-x)); the operator of this name has ten digits in onnxruntime."""
+        """1 / (1 + exp(-x)); the operator of this name has only ten digits in onnxruntime."""
         return 1.0 / ((-self).exp() + 1.0)
 
     def maximum(self, other: "Tensor | ArrayLike") -> "Tensor":
@@ -210,15 +210,15 @@ class Tensor:
         return self.maximum(low).minimum(high)
 
     def above(self, other: "Tensor | ArrayLike") -> "Tensor":
-        """1.0 where it is larger, else 0.0."""
+        """1.0 where it is larger, otherwise 0.0."""
         return self._call("Greater", other).as_double()
 
     def not_below(self, other: "Tensor | ArrayLike") -> "Tensor":
-        """1.0 where it is at least as large, else 0.0."""
+        """1.0 where it is at least as large, otherwise 0.0."""
         return self._call("GreaterOrEqual", other).as_double()
 
     def equal(self, values: ArrayLike, dtype: DTypeLike) -> "Tensor":
-        """1.0 where it equals each of constant `values`, else 0.0."""
+        """1.0 where it equals each of constant `values`, otherwise 0.0."""
         return self._call("Equal", self.graph.constant(values, dtype)).as_double()
 
     def as_double(self) -> "Tensor":
@@ -238,7 +238,7 @@ class Tensor:
         return self._call("ReduceMax", self.graph.integers([axis]), keepdims=int(keep))
 
     def position_of_largest(self) -> "Tensor":
-        """Of each row; the first where several are equal."""
+        """Position in each row; the first if several are equal."""
         return self._call("ArgMax", axis=1, keepdims=0)
 
     def columns(self, positions: ArrayLike, axis: int = 1) -> "Tensor":
@@ -250,7 +250,7 @@ class Tensor:
         return self.graph.call("Gather", self.graph.constant(values, dtype), self, axis=0)
 
     def interpolated(self, knots: FloatArray, levels: FloatArray) -> "Tensor":
-        """The line through the knots at a column of numbers, level beyond the first and the last."""
+        """The piecewise linear function through the knots at a column of numbers, constant beyond them."""
         if len(knots) == 1:
             return self * 0.0 + float(levels[0])
         gaps = np.diff(knots)
@@ -269,9 +269,9 @@ class Tensor:
         return self._call("Squeeze", self.graph.integers([axis]))
 
     def reshaped(self, *shape: int) -> "Tensor":
-        """A dimension of 0 stays as it is, one of -1 takes the rest."""
+        """A dimension of 0 is unchanged, one of -1 takes the rest."""
         return self._call("Reshape", self.graph.integers(shape))
 
     def called(self, name: str) -> "Tensor":
-        """The same tensor under a name for the outside."""
+        """The same tensor under an external name."""
         return self._call("Identity", name=name)

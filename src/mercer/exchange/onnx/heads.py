@@ -1,4 +1,4 @@
-"""From decision values to what an estimator answers, as ONNX operators: labels, scores, probabilities."""
+"""From decision values to an estimator's answers, as ONNX operators: labels, scores, probabilities."""
 
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ def _scores(model: "BaseEstimator", values: "Tensor") -> "Tensor":
 
 
 def _ranked(model: "BaseEstimator", values: "Tensor") -> "Tensor | None":
-    """What has its largest entry at the class of each row; None for two classes."""
+    """Scores whose largest entry is at the class of each row; None for two classes."""
     k = len(model.classes_)
     if k == 2:
         return None

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Pairs:
-    """The rows of the input and constant vectors; what kernels have in common is computed once.
+    """The rows of the input and constant vectors; quantities that kernels share are computed once.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Pairs:
         return Pairs(self.x, vectors)
 
     def encoded(self, kernel: Encoded) -> "Pairs":
-        """The pairs as `kernel` hands them to its own kernel."""
+        """The pairs that `kernel` passes to its inner kernel."""
         return Pairs(encoded(kernel, self), kernel.vectors(self.vectors))
 
     def column(self, name: "ColumnName") -> "Tensor":
@@ -63,7 +63,7 @@ class Pairs:
         return self.x.columns([int(name)])
 
     def is_text(self, _name: "ColumnName") -> bool:
-        """Rows are of numbers."""
+        """The rows are numbers."""
         return False
 
     @computed_once
@@ -78,7 +78,7 @@ class Pairs:
 
     @computed_once
     def distances(self) -> "Tensor":
-        """|x - v|^2, from rows less the mean of the vectors: then large coordinates do not cancel."""
+        """|x - v|^2, from rows minus the mean of the vectors, so that large coordinates do not cancel."""
         origin = self.vectors.mean(axis=0)
         centred, near = self.x - origin, self.vectors - origin
         products = centred @ np.ascontiguousarray(near.T)
@@ -88,7 +88,7 @@ class Pairs:
         """A matrix from ``difference(x, v)`` of the rows and one vector, a column for each vector."""
 
         def step(graph: "Graph", row: "Tensor") -> "Tensor":
-            # The rows of the input are seen from inside the loop.
+            # The rows of the input are visible inside the loop.
             inner = type(self.x)(graph, self.x.name)
             return difference(inner, row)
 
@@ -96,7 +96,7 @@ class Pairs:
 
 
 class TablePairs:
-    """The rows of a table that is passed in, and constant rows of such a table.
+    """The rows of an input table, and constant rows of such a table.
 
     Parameters
     ----------
@@ -109,11 +109,11 @@ class TablePairs:
         self.table, self.vectors, self.graph = table, as_frame(vectors), table.graph
 
     def beside(self, vectors: Rows) -> "TablePairs":
-        """The same rows with others beside them."""
+        """The same rows with other vectors."""
         return TablePairs(self.table, vectors)
 
     def encoded(self, kernel: Encoded) -> Pairs:
-        """The pairs as `kernel` hands them to its own kernel."""
+        """The pairs that `kernel` passes to its inner kernel."""
         return Pairs(encoded(kernel, self.table), kernel.vectors(self.vectors))
 
 
@@ -123,7 +123,7 @@ def squared_norms(x: "Tensor") -> "Tensor":
 
 
 def _inverse_roots(diagonal: "Tensor") -> "Tensor":
-    """1 / sqrt of what is positive, else 0."""
+    """1 / sqrt of positive values, otherwise 0."""
     return diagonal.above(0.0) / diagonal.where_above_zero(1.0).sqrt()
 
 
@@ -133,7 +133,7 @@ def matrix(kernel: "Kernel", pairs: Pairs | TablePairs) -> "Tensor":
 
 
 def diagonal(kernel: "Kernel", pairs: Pairs | TablePairs) -> "Tensor | float":
-    """k(x, x) for each row, a column, or a number where it is the same for all."""
+    """k(x, x) for each row, a column, or a number if it is the same for all."""
     return _rule(kernel)[1](kernel, pairs)
 
 

@@ -25,7 +25,7 @@ def both_sides(maps: "Sequence[Sigmoid | Steps]", values: "Tensor") -> "tuple[Te
 
 
 def _steps(steps: "Steps", values: "Tensor") -> "tuple[Tensor, Tensor]":
-    """Of a function given at knots, with its share of a sigmoid."""
+    """Of a function given at knots, tilted by a sigmoid."""
     u = values * steps.slope.A + steps.slope.B
     p = values.interpolated(steps.knots, steps.levels)
     return p * (1.0 - TILT) + (-u).sigmoid() * TILT, (1.0 - p) * (1.0 - TILT) + u.sigmoid() * TILT

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def step(transformer: Any, x: "Tensor") -> "Tensor":
-    """What a fitted transformer makes of x, a tensor of rows."""
+    """The output of a fitted transformer for x, a tensor of rows."""
     if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
         return x
     if isinstance(transformer, SelectorMixin):

@@ -1,4 +1,4 @@
-"""Tables as ONNX inputs, and their columns as the numbers that `Encoded` makes of them."""
+"""Tables as ONNX inputs, and their columns as the numbers that `Encoded` computes from them."""
 
 import math
 from collections.abc import Iterator
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """What gives the columns of the rows."""
+    """A source of the columns of the rows."""
 
     def column(self, name: "ColumnName") -> "Tensor":
         """A column, of shape (n, 1)."""
 
     def is_text(self, name: "ColumnName") -> bool:
-        """Whether it holds texts, not numbers."""
+        """Whether it contains texts rather than numbers."""
 
 
 class Table:
     """The inputs of a graph that takes a table.
 
-    A table of numbers is the matrix ``X``, as an array of them is. Otherwise each column that the kernel reads is an
-    input of its own name and of shape (n, 1): texts for labels, else numbers.
+    A table of numbers is the matrix ``X``, like an array of them. Otherwise each column that the kernel reads is a
+    named input of shape (n, 1): texts for labels, numbers for everything else.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Table:
     kernel : Kernel
         Of tables, bound.
     frame : Frame
-        Rows that have the columns of those to come.
+        Rows with the same columns as future ones.
     dtype : "float64" or "float32"
         Of numbers; dates are in double precision, which their hours need.
     """
@@ -63,7 +63,7 @@ class Table:
         return self._double(self.graph.input(str(place)), self.kinds[place])
 
     def is_text(self, name: "ColumnName") -> bool:
-        """Whether a column holds texts, not numbers; one that is missing is empty."""
+        """Whether a column contains texts rather than numbers; a missing text is empty."""
         return self.kinds[self._frame.place(name)] == "text"
 
     def _double(self, x: "Tensor", kind: str) -> "Tensor":
@@ -78,7 +78,7 @@ class Table:
 
 
 def _kinds(kernel: "Kernel", frame: Frame) -> "Iterator[tuple[ColumnName, str]]":
-    """Each column that is read as numbers or labels, with "number", "date" or "text"."""
+    """Each column read as numbers or labels, with "number", "date" or "text"."""
     for part in _encoded_parts(kernel):
         labels: dict[ColumnName, list[Any]] = {}
         for (name, way), coding in zip(part.readings, part.codings or (), strict=True):
@@ -90,7 +90,7 @@ def _kinds(kernel: "Kernel", frame: Frame) -> "Iterator[tuple[ColumnName, str]]"
                     f"column {name!r} is read as a number and as texts, which no ONNX input can be; read it in one way"
                 )
             kind = frame.column(name).kind
-            # Where every label is rare, none is kept, and the rows must tell.
+            # If every label is rare, none is kept, and the rows have to decide.
             is_text = are_texts.pop() if are_texts else kind != "number"
             yield name, "text" if is_text else "date" if kind == "date" else "number"
 
@@ -104,7 +104,7 @@ def _encoded_parts(kernel: "Kernel") -> Iterator[Encoded]:
 
 
 def encoded(kernel: Encoded, source: Source) -> "Tensor":
-    """The rows as vectors, as ``kernel.vectors`` makes them."""
+    """The rows as vectors, like those of ``kernel.vectors``."""
     blocks = []
     for (name, way), coding in zip(kernel.readings, kernel.codings or (), strict=True):
         values = source.column(name)
@@ -140,7 +140,7 @@ def _bent(coding: "Coding", values: "Tensor") -> "Tensor":
 
 
 def _indicators(coding: "Coding", values: "Tensor", is_text: bool) -> "Tensor":
-    """An indicator for each label, less its share; all 0 for what training has not seen."""
+    """An indicator for each label, minus its frequency; all 0 for labels not seen in training."""
     graph, labels, shares = values.graph, coding.labels, np.array(coding.shares)
     if not is_text:
         missing = graph.call("IsNaN", values).as_double()
@@ -148,12 +148,12 @@ def _indicators(coding: "Coding", values: "Tensor", is_text: bool) -> "Tensor":
         missing = graph.zeros()
     else:
         missing = values.equal([""], object)
-    # Nothing is equal to what is missing.
+    # Nothing equals a missing value.
     marks = [values.equal(list(labels), object if is_text else np.float64)] if labels else []
     seen = marks[0].sum(1) + missing if marks else missing
     whole = graph.concat([*marks, 1.0 - seen, missing], 1)
     spread = math.sqrt(float((shares * (1.0 - shares)).sum())) or 1.0
-    # Where rare labels or missing values are no label of their own, they count for nothing.
+    # If rare labels or missing values are not labels of their own, they count as nothing.
     counts = np.concatenate([np.ones(len(labels)), shares[-2:] > 0])[:, None]
     numbers = (whole - shares) / spread * (whole @ counts)
     return numbers.columns(np.flatnonzero(shares > 0))

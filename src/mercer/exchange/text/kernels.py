@@ -14,7 +14,7 @@ from mercer.kernels.vector.sigmoid import Sigmoid
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
-# Class, and which of degree, gamma and coef0 it has.
+# Class, and which of degree, gamma and coef0 it takes.
 KERNELS = {
     "linear": (Linear, ()),
     "polynomial": (Polynomial, ("degree", "gamma", "coef0")),
@@ -25,7 +25,7 @@ KERNELS = {
 
 
 def kernel_named(name: str, parameters: Mapping[str, Any], source: str) -> "Kernel":
-    """The kernel with these parameters; what it refuses is said of `source`."""
+    """The kernel with these parameters; errors mention `source`."""
     kind, wanted = KERNELS[name]
     missing = [each for each in wanted if each not in parameters]
     if missing:
@@ -51,6 +51,6 @@ def named(kernel: "Kernel", tool: str) -> tuple[float, str, dict[str, Any]]:
 
 
 def parameters_of(kernel: "Kernel") -> dict[str, Any]:
-    """Estimator parameters that name this kernel."""
+    """Estimator parameters for this kernel."""
     _, name, parameters = named(kernel, "scikit-learn")
     return {"kernel": "poly" if name == "polynomial" else name, **parameters}

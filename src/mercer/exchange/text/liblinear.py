@@ -1,7 +1,7 @@
-"""LIBLINEAR models, as liblinear-train writes them and liblinear-predict reads them.
+"""LIBLINEAR models, in the format of liblinear-train and liblinear-predict.
 
-A header of ``key value ...`` lines, then ``w`` and a line of weights for each feature, one column for
-each function; where ``bias`` is not negative, one line more for the constant feature of that value.
+A header of ``key value ...`` lines, then ``w`` and a line of weights for each feature, with one column for
+each function; if ``bias`` is nonnegative, one more line for the constant feature of that value.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _SQUARED, _HINGE = {"loss": "squared_hinge"}, {"loss": "hinge"}
-# Parameters of LinearSVC; logistic regression has none there, only its functions.
+# Parameters of LinearSVC; for logistic regression there are none, only its functions.
 CLASSIFIERS = {
     "L2R_L2LOSS_SVC_DUAL": _SQUARED,
     "L2R_L2LOSS_SVC": _SQUARED,
@@ -56,7 +56,7 @@ _KEYS = ("solver_type", "nr_class", "label", "nr_feature", "bias", "rho")
 def read_liblinear_model(
     path: str | PathLike[str], *, classes: ArrayLike | None = None
 ) -> LinearSVC | LinearSVR | OneClassSVM:
-    r"""A fitted estimator from a LIBLINEAR model file.
+    r"""Read a LIBLINEAR model file as a fitted estimator.
 
     A logistic regression becomes a `LinearSVC` whose probabilities are the logistic function of its
     scores, as LIBLINEAR's are. The training data are not in the file, so there is no certificate.
@@ -66,7 +66,7 @@ def read_liblinear_model(
     path : str or Path
         Plain, or compressed: .gz, .xz, .bz2.
     classes : array-like, optional
-        Labels in place of the whole numbers in the file, in ascending order of those.
+        Labels to use instead of the integers in the file, in ascending order of those.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def _classifier(header: dict[str, Any], functions: LinearFunctions, classes: Arr
     labels = header["label"]
     order = np.argsort(labels)
     if len(functions.weights) == 1:
-        # One function, positive where the first label wins: ours is positive where the larger one does.
+        # One function, positive where the first label wins; ours is positive where the larger one does.
         functions = functions if order[0] == 1 else functions.negated()
     elif len(labels) == 2:
         functions = functions.taken(order).difference()
@@ -197,11 +197,11 @@ def write_liblinear_model(
     Parameters
     ----------
     model : LinearSVC, LinearSVR, PegasosSVC, Perceptron, or a kernel machine with a linear kernel
-        That has one function, or one for each class. `SVC` of several classes has one for each pair
+        With one function, or one for each class. `SVC` with several classes has one for each pair
         by default: fit it with ``multi_class="ovr"``, or use `write_libsvm_model`.
     path : str or Path
     labels : sequence of int, optional
-        Whole numbers for the classes, in the order of ``model.classes_``.
+        Integers for the classes, in the order of ``model.classes_``.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""LIBSVM models, as svm-train writes them and svm-predict reads them.
+"""LIBSVM models, in the format of svm-train and svm-predict.
 
 A header of ``key value ...`` lines, then ``SV`` and a line for each support vector, grouped by class in
 the order of ``label``: its coefficients against each of the other classes, and its features. The
-function of labels i and j (i before j) is positive where label i wins. The file holds neither the
+function of labels i and j (i before j) is positive where label i wins. The file contains neither the
 number of features nor the training data.
 """
 
@@ -53,11 +53,11 @@ def read_libsvm_model(
     zero_based: bool = False,
     classes: ArrayLike | None = None,
 ) -> SVC | NuSVC | OneClassSVM | SVR | NuSVR:
-    r"""A fitted estimator from a LIBSVM model file.
+    r"""Read a LIBSVM model file as a fitted estimator.
 
-    Its decision values are those of LIBSVM. A certificate needs the training data, which the file
-    does not hold, so `certificate_` refuses; `status_` is what LIBSVM claims of every model it writes,
-    and `support_` counts the support vectors, since nobody knows which rows they were.
+    Its decision values are LIBSVM's. A certificate needs the training data, which the file
+    does not contain, so `certificate_` raises an error; `status_` is what LIBSVM claims for every model it writes,
+    and `support_` just counts the support vectors, since the file does not say which rows they were.
     The width of a regression's Laplace noise (``probA`` of svm-train -b 1) has no place in `SVR`.
 
     Parameters
@@ -65,12 +65,12 @@ def read_libsvm_model(
     path : str or Path
         Plain, or compressed: .gz, .xz, .bz2.
     n_features : int, optional
-        Number of columns (of training items, for a precomputed kernel), which the file does not say;
-        the largest index of a support vector by default.
+        Number of columns (of training items, for a precomputed kernel), which the file does not contain;
+        by default the largest index of a support vector.
     zero_based : bool, default=False
         Whether the first feature has index 0 instead of 1.
     classes : array-like, optional
-        Labels in place of the whole numbers in the file, in ascending order of those.
+        Labels to use instead of the integers in the file, in ascending order of those.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def read_libsvm_model(
 
 
 def _header(text: "ModelText") -> dict[str, Any]:
-    """The lines up to SV, checked among themselves."""
+    """The lines up to SV, checked for consistency."""
     header = {}
     while True:
         fields = text.fields("SV, the end of the header,")
@@ -189,7 +189,7 @@ def _coefficient_columns(header: dict[str, Any]) -> int:
 
 
 def _positions(table: "Table", n_train: int | None, name: str) -> tuple[MatrixItems, int]:
-    """Which training items the rows of a precomputed machine stand for, and how many items there are."""
+    """Which training items the rows of a precomputed model refer to, and how many items there are."""
     if (np.diff(table.indptr) == 0).any() or (table.indices[table.indptr[:-1]] != 0).any():
         raise DataError(f"{name}: each support vector of a precomputed kernel must begin with 0: and its position")
     serial = table.values[table.indptr[:-1]]
@@ -202,7 +202,7 @@ def _positions(table: "Table", n_train: int | None, name: str) -> tuple[MatrixIt
 
 
 def _machine(header: dict[str, Any], kernel: "Kernel", vectors: Rows, coefficients: FloatArray) -> Machine:
-    """The machine with its classes in ascending order."""
+    """The model with its classes in ascending order."""
     intercepts = -header["rho"]
     if header["svm_type"] not in _CLASSIFIERS:
         support = vectors.index if isinstance(vectors, MatrixItems) else None
@@ -218,7 +218,7 @@ def _machine(header: dict[str, Any], kernel: "Kernel", vectors: Rows, coefficien
     dual_coef, intercepts, sigmoids = _by_pairs(order, edges, coefficients, intercepts, sigmoids)
     chosen = vectors.take(places) if isinstance(vectors, MatrixItems) else vectors[places]
     machine = Machine(kernel, chosen, dual_coef[:, places], header["nr_sv"][order], intercepts, labels[order], sigmoids)
-    # Of a precomputed kernel the file tells the positions.
+    # For a precomputed kernel, the file contains the positions.
     return replace(machine, support=chosen.index) if isinstance(chosen, MatrixItems) else machine
 
 
@@ -231,7 +231,7 @@ def _by_pairs(
 ) -> tuple[FloatArray, FloatArray, list[Sigmoid] | None]:
     """Coefficients, biases and sigmoids of the pairs of sorted classes, in scikit-learn's layout.
 
-    Of two classes the second is the positive one there; of several the first of each pair.
+    For two classes, the second is the positive one; for several, the first of each pair.
     """
     k = len(order)
     column = {pair: number for number, pair in enumerate(pairs(k))}
@@ -264,7 +264,7 @@ def write_libsvm_model(
     support_vectors: bool = True,
     labels: Sequence[int] | None = None,
 ) -> None:
-    """Write a fitted kernel machine as a LIBSVM model, which svm-predict reads.
+    """Write a fitted kernel model in LIBSVM's format, for svm-predict.
 
     Support vectors are rows of the training data; with a linear kernel they can be left out.
 
@@ -274,10 +274,10 @@ def write_libsvm_model(
         With a kernel that LIBSVM has: linear, polynomial, rbf, sigmoid or precomputed.
     path : str or Path
     support_vectors : bool, default=True
-        False writes the weights of a linear machine instead of its support vectors.
+        False writes the weights of a linear model instead of its support vectors.
     labels : sequence of int, optional
-        Whole numbers for the classes, in the order of ``model.classes_``; needed where these are
-        not whole numbers themselves.
+        Integers for the classes, in the order of ``model.classes_``; needed unless these are
+        integers themselves.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def write_libsvm_model(
     """
     machine, kind = Machine.of(model), type_of(model)
     if isinstance(model, KernelLogisticRegression):
-        # Its probabilities are the logistic function itself.
+        # Its probabilities are just the logistic function.
         machine = replace(machine, sigmoids=[Sigmoid(-1.0, 0.0)])
     if not support_vectors:
         machine = machine.without_support_vectors()
@@ -326,7 +326,7 @@ def type_of(model: "BaseEstimator") -> str:
 
 
 def whole_labels(classes: Array | None, labels: Sequence[int] | None, tool: str) -> list[int] | None:
-    """Whole numbers for the classes: those given, or the classes themselves."""
+    """Integers for the classes: those given, or the classes themselves."""
     if classes is None:
         return None
     given = np.asarray(classes if labels is None else labels)
@@ -340,7 +340,7 @@ def whole_labels(classes: Array | None, labels: Sequence[int] | None, tool: str)
 
 
 def _second_class_first(machine: Machine) -> Machine:
-    """Two classes with the positive one in front, as LIBSVM has it."""
+    """Two classes with the positive one first, as LIBSVM has it."""
     if machine.counts.sum() == 0:
         return machine
     edge = machine.counts[0]

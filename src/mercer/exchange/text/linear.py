@@ -1,4 +1,4 @@
-"""Linear functions taken out of fitted estimators, and put into ones that saw no training data."""
+"""Linear functions extracted from fitted estimators, and put into estimators without training data."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -33,7 +33,7 @@ class LinearFunctions:
 
     @classmethod
     def of(cls, model: "BaseEstimator") -> Self:
-        """Those of a fitted linear model; refuses others, and pairs of several classes."""
+        """The functions of a fitted linear model; refuses others, and pairs of several classes."""
         name = type(model).__name__
         if isinstance(model, SVDD) or not (hasattr(model, "coef_") and hasattr(model, "intercept_")):
             raise ParameterError(f"model must be a fitted linear model, with coef_ and intercept_, got {name}")
@@ -58,7 +58,7 @@ class LinearFunctions:
         return LinearFunctions(self.weights[order], self.intercepts[order])
 
     def difference(self) -> "LinearFunctions":
-        """Of two functions the second less the first, which is positive where the second is larger."""
+        """Of two functions, the second minus the first, which is positive where the second is larger."""
         return LinearFunctions(self.weights[1:] - self.weights[:1], self.intercepts[1:] - self.intercepts[:1])
 
 
@@ -84,7 +84,7 @@ def linear_regressor(
 def _note(functions: LinearFunctions, estimator: Any, status: Status, iterations: int) -> Any:
     estimator.n_features_in_ = functions.weights.shape[1]
     estimator.status_, estimator.n_iter_, estimator.trace_ = status, iterations, []
-    # What certifies a fit are the training data, and they are not here.
+    # A certificate needs the training data, which are not here.
     estimator.certificate_ = None
     return estimator
 

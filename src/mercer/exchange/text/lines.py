@@ -1,4 +1,4 @@
-"""Models that are text: a header line by line, then rows of numbers. What is wrong is named by line and column."""
+"""Text models: a header line by line, then rows of numbers. Errors give the line and column."""
 
 import math
 import re
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mercer.io.svmlight.table import Layout
 
 _TOKEN = re.compile(r"\S+")
-# Lines formatted at a time.
+# Number of lines formatted at a time.
 _BLOCK = 1000
 
 
@@ -42,7 +42,7 @@ class ModelText:
         self.file, self.name, self.line = file, name, 0
 
     def next_line(self, expected: str) -> str:
-        """The next line without its end; `expected` says what it should hold."""
+        """The next line without its end; `expected` says what it should contain."""
         try:
             text = self.file.readline(LONGEST_LINE + 1)
         except (EOFError, OSError, ValueError) as error:
@@ -75,7 +75,7 @@ class ModelText:
         return value
 
     def whole(self, field: tuple[str, int], what: str, least: int = 0) -> int:
-        """A whole number, not below `least`, of at most 18 digits."""
+        """An integer of at most 18 digits, at least `least`."""
         text, column = field
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
             raise self.error(f"{what} must be a whole number, {least} or more, got {_shown(text)}", column)
@@ -113,7 +113,7 @@ def open_model(path: str | PathLike[str]) -> Iterator[ModelText]:
 
 
 def require_moderate(table: Table, name: str) -> None:
-    """Refuse numbers whose products would overflow, as a fit does."""
+    """Refuse numbers whose products would overflow, as `fit` does."""
     for values, largest, what in ((table.values, LARGEST_ENTRY**0.5, "value"), (table.labels, LARGEST_ENTRY, "number")):
         if len(values) and not float(np.abs(values).max(initial=0.0)) < largest:
             raise DataError(f"{name}: a {what} of a row must be below {largest:g} in size, or decision values overflow")
@@ -124,7 +124,7 @@ def _shown(text: str) -> str:
 
 
 def csr_of(table: Table, n_features: int | None, name: str) -> "csr_matrix":
-    """The features of a table as a CSR matrix; as wide as its largest index unless told."""
+    """The features of a table as a CSR matrix; by default as wide as its largest index."""
     width = max(1, table.width) if n_features is None else n_features
     if table.width > width:
         raise DataError(f"{name}: a support vector has {table.width} features, more than n_features={n_features}")
@@ -132,12 +132,12 @@ def csr_of(table: Table, n_features: int | None, name: str) -> "csr_matrix":
 
 
 def exact(value: float) -> str:
-    """The number in 17 digits, from which the same double is read again."""
+    """The number in 17 digits, from which the same double is read back."""
     return f"{value:.17g}"
 
 
 def lines_of_rows(coefficients: ArrayLike, rows: Rows, first: int = 1, end: str = " \n") -> Iterator[bytes]:
-    """Pieces of text, a line for each row: its coefficients, and index:value of its entries that are not 0."""
+    """Pieces of text, a line for each row: its coefficients, and index:value of its nonzero entries."""
     rows = sparse.csr_matrix(rows)
     coefficients = np.asarray(coefficients, dtype=np.float64)
     for begin in range(0, rows.shape[0], _BLOCK):
@@ -152,5 +152,5 @@ def lines_of_rows(coefficients: ArrayLike, rows: Rows, first: int = 1, end: str 
 
 
 def write_text(path: str | PathLike[str], header: str, pieces: Iterable[bytes] = ()) -> None:
-    """Write a model as a whole, or not at all."""
+    """Write a model completely, or not at all."""
     replace_file(path, [header.encode(), *pieces])

@@ -1,7 +1,7 @@
-r"""A kernel machine as other tools know it: support vectors by class, coefficients, biases.
+r"""A kernel model in the terms of other tools: support vectors by class, coefficients, biases.
 
 :math:`f(x) = \sum_j c_j\, k(x_j, x) + b`, one function for regression, one-class learning and two
-classes, one for each pair of several classes. `Machine.of` takes it out of a fitted estimator,
+classes, one for each pair of several classes. `Machine.of` extracts it from a fitted estimator,
 `Machine.into` puts it into one that never saw the training data.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from mercer.kernels.base.kernel import Kernel
 
-# Sparser rows than this stay sparse: spread out, they would take more than twice the memory.
+# Sparser rows than this stay sparse: dense, they would take more than twice the memory.
 DENSE = 0.25
 
 
@@ -43,7 +43,7 @@ class Machine:
     ----------
     kernel : Kernel
     vectors : ndarray, CSR matrix, or MatrixItems
-        Support vectors, grouped by class; for a precomputed kernel their positions.
+        Support vectors, grouped by class; their positions for a precomputed kernel.
     dual_coef : ndarray of shape (n_functions, n_support), or (n_classes - 1, n_support) for pairs
         In scikit-learn's layout; a positive value of a single function is the second class.
     counts : ndarray of int
@@ -51,9 +51,9 @@ class Machine:
     intercepts : ndarray of shape (n_functions,)
     classes : ndarray or None
     sigmoids : list of Sigmoid, or None
-        What turns each function into a probability.
+        The sigmoid that turns each function into a probability.
     support : ndarray of int, or None
-        Positions in the training data, where they are known.
+        Positions in the training data, if known.
     """
 
     kernel: object
@@ -72,7 +72,7 @@ class Machine:
 
     @classmethod
     def of(cls, model: "BaseEstimator") -> Self:
-        """What a fitted estimator consists of; refuses what is no such machine."""
+        """The parts of a fitted estimator; refuses other kinds of model."""
         if not isinstance(model, KernelModel) or not hasattr(model, "expansion_"):
             raise ParameterError(
                 f"model must be a fitted kernel machine such as SVC, SVR or OneClassSVM, got {type(model).__name__}"
@@ -113,7 +113,7 @@ class Machine:
         weights = weights.toarray() if sparse.issparse(weights) else weights
         counts = np.zeros(len(self.counts), np.int64)
         if not self.has_pairs:
-            # The row stands with the class on whose side it is.
+            # The row is grouped with the class on whose side it is.
             counts[-1] = 1
             return replace(self, vectors=weights, dual_coef=np.ones((1, 1)), counts=counts, support=None)
         table = np.zeros((len(cast(Array, self.classes)) - 1, len(weights)))
@@ -135,15 +135,15 @@ class Machine:
         return Expansion(cast(Any, self.kernel), vectors, self._support().groups(), self.intercepts, origin)
 
     def into(self, estimator: Any, shape: tuple[int, ...], status: Status = Status.OPTIMAL, iterations: int = 0) -> Any:
-        """`estimator` with the attributes of a fit; `shape` is that of the training data, as far as it is known."""
+        """`estimator` with fitted attributes; `shape` is that of the training data, as far as it is known."""
         is_given = isinstance(self.vectors, MatrixItems)
         estimator.expansion_ = self._expansion()
         estimator.support_vectors_ = np.empty((0, 0)) if is_given else self.vectors
         estimator.n_support_ = self.counts.astype(np.int32)
         estimator.dual_coef_, estimator.intercept_ = self.dual_coef, self.intercepts
-        # Where nobody knows which training rows they were, they are counted.
+        # If it is not known which training rows they were, they are numbered.
         estimator.support_ = self._support().indices
-        # Rows of either kind are taken, whatever those of the fit were.
+        # Dense and sparse rows are accepted, whatever the fit had.
         set_parts(estimator, sparse=not is_given, items=None, last_betas=None, traces=list, evidence=Evidence.missing())
         estimator.shape_fit_, estimator.n_features_in_ = shape, shape[1]
         estimator.n_iter_ = np.full(len(self.intercepts), iterations, np.int32)
@@ -163,7 +163,7 @@ class Machine:
 
 
 def _is_weights(model: "BaseEstimator") -> bool:
-    """Whether a linear machine expands in its weights in the place of its support vectors, as a hard margin does."""
+    """Whether a linear model expands in its weights instead of its support vectors, as a hard margin does."""
     expansion, rows = model.expansion_, model.support_vectors_
     if not isinstance(expansion.kernel, Linear):
         return False
@@ -188,7 +188,7 @@ def sigmoid_of_other_side(sigmoid: Sigmoid) -> Sigmoid:
 
 
 def compact_rows(rows: Rows) -> Rows:
-    """Sparse rows as they are if they are mostly zeros, else spread out."""
+    """Sparse rows unchanged if they are mostly zeros, otherwise dense."""
     if sparse.issparse(rows) and rows.nnz >= DENSE * rows.shape[0] * rows.shape[1]:
         return rows.toarray()
     return rows

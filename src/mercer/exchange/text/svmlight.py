@@ -1,8 +1,8 @@
-r"""SVMlight models, as svm_learn writes them and svm_classify reads them.
+r"""SVMlight models, in the format of svm_learn and svm_classify.
 
 Eleven lines, each a value and a comment that says what it is, then a line for each support vector:
 alpha times y, and its features. The function is :math:`f(x) = \sum_j \alpha_j y_j k(x_j, x) - b`.
-The file does not say whether the machine classifies, predicts quantities or ranks.
+The file does not say whether the model classifies, predicts quantities or ranks.
 """
 
 from os import PathLike
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.exchange.text.lines import ModelText
     from mercer.kernels.base.kernel import Kernel
 
-# In the order of their numbers; 4 is a kernel that the user compiled into the program.
+# In the order of their numbers; 4 is a kernel compiled into the program by the user.
 _KERNELS = tuple(name for name in KERNELS if name != "precomputed")
 VERSION = "SVM-light Version V6.02"
 TASKS = {"classification": SVC, "regression": SVR}
@@ -36,17 +36,17 @@ TASKS = {"classification": SVC, "regression": SVR}
 def read_svmlight_model(
     path: str | PathLike[str], *, task: str = "classification", n_features: int | None = None
 ) -> SVC | SVR:
-    r"""A fitted estimator from an SVMlight model file.
+    r"""Read an SVMlight model file as a fitted estimator.
 
     Parameters
     ----------
     path : str or Path
         Plain, or compressed: .gz, .xz, .bz2.
     task : {"classification", "regression"}, default="classification"
-        What the function is for, which the file does not say: an `SVC` of the classes -1 and 1, or
-        an `SVR`, whose predictions are also the scores of a machine that ranks.
+        What the function is for, which the file does not say: an `SVC` for the classes -1 and 1, or
+        an `SVR`, whose predictions are also the scores of a ranking model.
     n_features : int, optional
-        Number of columns; what the file calls its highest feature index by default.
+        Number of columns; by default the highest feature index in the file's header.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def _kernel_lines(text: "ModelText") -> tuple[str, dict[str, Any]]:
         raise text.error(f"the kernel type must be one of {allowed}, got {number}", 1)
     degree, gamma = _whole(text, "-d, the degree"), _number(text, "-g, gamma")
     scale, coef0 = _number(text, "-s, the factor of the inner product"), _number(text, "-r, the constant")
-    text.next_line("-u, the parameter of a kernel of one's own")
+    text.next_line("-u, the parameter of a custom kernel")
     name = _KERNELS[number]
     return name, {"degree": degree, "gamma": gamma if name == "rbf" else scale, "coef0": coef0}
 
@@ -125,16 +125,16 @@ def _first(text: "ModelText", what: str) -> tuple[str, int]:
 
 
 def write_svmlight_model(model: "BaseEstimator", path: str | PathLike[str], *, support_vectors: bool = True) -> None:
-    """Write a fitted kernel machine of one function as an SVMlight model.
+    """Write a fitted kernel model with one function in SVMlight's format.
 
     Parameters
     ----------
     model : SVC of two classes, SVR, OneClassSVM, RankSVM, or another machine of one function
-        With a linear, polynomial, Gaussian or sigmoid kernel. Of two classes, the second one in
+        With a linear, polynomial, Gaussian or sigmoid kernel. For two classes, the second one in
         ``model.classes_`` is SVMlight's +1.
     path : str or Path
     support_vectors : bool, default=True
-        False writes the weights of a linear machine instead of its support vectors, which are rows
+        False writes the weights of a linear model instead of its support vectors, which are rows
         of the training data.
 
     Examples

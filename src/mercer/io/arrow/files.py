@@ -1,4 +1,4 @@
-"""Parquet and Arrow files as whole tables; what they declare is checked before memory is taken."""
+"""Parquet and Arrow files as whole tables; their declared sizes are checked before memory is allocated."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from mercer.kernels.table.column_frame import ColumnFrame
 
-# What a value takes, in the table and as part of a row of numbers.
+# Memory that a value takes, in the table and in a row of numbers.
 _BYTES = 16
-# Rows that a byte of a file may stand for; equal values are packed tightly, but who learns from so many?
+# Rows that a byte of a file may stand for; equal values compress well, but no real data have more.
 _ROWS_A_BYTE = 1000
 
 
 def read_parquet(source: "Source") -> "ColumnFrame":
-    """The table of a Parquet file, or of a folder of such files with the same columns, by their names."""
+    """The table of a Parquet file, or of a folder of such files with the same columns."""
     pa = _pyarrow()
     if source.is_folder:
         return _joined(pa, source)
@@ -38,7 +38,7 @@ def read_arrow(source: "Source") -> "ColumnFrame":
 
 
 def _joined(pa: Any, source: "Source") -> "ColumnFrame":
-    """The rows of all files of a folder, with the columns of the first, of types that hold the values of all."""
+    """The rows of all files of a folder, with the columns of the first, in types that hold the values of all."""
     paths = sorted(each for each in cast(Path, source.path).iterdir() if not each.name.startswith((".", "_")))
     tables: list[Any] = []
     for path in paths:
@@ -57,7 +57,7 @@ def _joined(pa: Any, source: "Source") -> "ColumnFrame":
 
 
 def _require_same(first: list[str], names: list[str], path: Path, other: Path) -> None:
-    """Refuse a file that has other columns than the first."""
+    """Refuse a file whose columns differ from the first."""
     gone = [name for name in first if name not in names]
     new = [name for name in names if name not in first]
     if gone or new:
@@ -78,7 +78,7 @@ def _pyarrow() -> Any:
 
 @contextmanager
 def _opened(pa: Any, source: "Source") -> "Iterator[NativeFile]":
-    """The file; whatever is wrong with it is a DataError."""
+    """The file; anything wrong with it is a DataError."""
     try:
         if source.plain_path is not None:
             with pa.memory_map(str(source.plain_path)) as file:
@@ -96,7 +96,7 @@ def _parquet(file: "NativeFile", source: "Source") -> "ArrowTable":
     with parquet.ParquetFile(file) as opened:
         _require_room(opened.metadata.num_rows, opened.metadata.num_columns, source)
         texts = [field.name for field in opened.schema_arrow if is_text(field.type)]
-    # By codes: the same long text in many rows is there once.
+    # By codes, so that a long text repeated in many rows is stored once.
     with parquet.ParquetFile(file, read_dictionary=texts) as opened:
         parts = (opened.read_row_group(k) for k in range(opened.num_row_groups))
         return pa.concat_tables(_within(parts, source)) if opened.num_row_groups else opened.read()

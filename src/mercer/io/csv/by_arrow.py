@@ -1,4 +1,4 @@
-"""Delimited text by pyarrow, at its own speed; what it does not find to be plain numbers is judged by the rule book."""
+"""Delimited text read by pyarrow at its own speed; anything but plain numbers is judged by `judgement`."""
 
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pyarrow import ChunkedArray, DataType, NativeFile
     from pyarrow import Table as ArrowTable
 
-# Bytes that a thread of pyarrow takes at a time: twice the default has fewer pieces to put together.
+# Bytes that a thread of pyarrow takes at a time: twice the default leaves fewer pieces to join.
 BLOCK = 2**21
-# The longest that pyarrow can be asked for.
+# The largest block that pyarrow accepts.
 _LONGEST_BLOCK = 2**31 - 1
-# Loosely what a number is, currency included; most texts are not, and need not be looked at one by one.
+# Roughly a number, currency included; most texts do not match, and need not be examined one by one.
 _BLANKS = r"[\s\x{a0}\x{202f}\x{2009}]*"
 _PERHAPS_NUMBER = (
     rf"^{_BLANKS}[+−-]?{_BLANKS}[^0-9\s]{{0,3}}{_BLANKS}[+−-]?[0-9.,][0-9.,'’eE+\-\s\x{{a0}}\x{{202f}}\x{{2009}}]*"
@@ -36,7 +36,7 @@ _CONVERSION = re.compile(r"column #(\d+).*conversion error to (\w+)", re.DOTALL)
 
 
 def read_by_arrow(lines: Lines, names: list[str], text: Sequence[str]) -> tuple[ColumnFrame, list[ColumnNote]]:
-    """(the table, what is to be said of its columns), as `Lines.columns` has them."""
+    """(the table, notes on its columns), like `Lines.columns`."""
     import pyarrow as pa
 
     reading = _Reading(lines, names, dict.fromkeys(text, pa.string()))
@@ -44,7 +44,7 @@ def read_by_arrow(lines: Lines, names: list[str], text: Sequence[str]) -> tuple[
     words = _words_of(lines, table, text)
     again = _to_be_spelled(lines, table, words)
     if again:
-        # Their points may group thousands: only the words tell.
+        # Their points may group thousands, so the words are needed.
         reading.types.update(dict.fromkeys(again, pa.string()))
         table = reading.settled()
         words = _words_of(lines, table, text)
@@ -54,7 +54,7 @@ def read_by_arrow(lines: Lines, names: list[str], text: Sequence[str]) -> tuple[
 
 
 def _words_of(lines: Lines, table: "ArrowTable", text: Container[str]) -> dict[str, Words]:
-    """The words of the columns that pyarrow did not find to be numbers, but that may be."""
+    """The words of the columns that pyarrow did not read as numbers, but that may be."""
     from pyarrow import types
 
     found = {}
@@ -68,19 +68,19 @@ def _words_of(lines: Lines, table: "ArrowTable", text: Container[str]) -> dict[s
 
 
 def _counted(lines: Lines, column: "ChunkedArray") -> Words | None:
-    """The words of a column; None where so many cannot be numbers that it is one of texts."""
+    """The words of a column; None if too few of them can be numbers."""
     from pyarrow import compute, types
 
     if types.is_null(column.type):
         return Words([], [])
-    # Most columns of words have few different ones.
+    # Most columns of words have few distinct ones.
     counted = compute.value_counts(column.drop_null())
     words, counts = counted.field("values"), counted.field("counts")
     strange = compute.invert(compute.match_substring_regex(words, _PERHAPS_NUMBER))
     rows = counts.filter(strange).to_pylist()
     n_blank = sum(rows[k] for k in _gone_places(lines, words.filter(strange)))
     total = (compute.sum(counts).as_py() or 0) - n_blank
-    # As `judgement` rounds it: a share of exactly SOME_NUMBERS is enough.
+    # Rounded as in `judgement`: a fraction of exactly SOME_NUMBERS is enough.
     if total - (sum(rows) - n_blank) < SOME_NUMBERS * total:
         return None
     pairs = zip(words.to_pylist(), counts.to_pylist(), strict=True)
@@ -89,7 +89,7 @@ def _counted(lines: Lines, column: "ChunkedArray") -> Words | None:
 
 
 def _gone_places(lines: Lines, words: "ArrowArray") -> list[int]:
-    """Which words stand for no value: those with blanks around them, for pyarrow has found the others."""
+    """Which words mean a missing value: those with blanks around them, since pyarrow has found the others."""
     from pyarrow import compute
 
     edged = np.flatnonzero(compute.match_substring_regex(words, "^[^!-~]|[^!-~]$").to_pylist())
@@ -97,7 +97,7 @@ def _gone_places(lines: Lines, words: "ArrowArray") -> list[int]:
 
 
 def _to_be_spelled(lines: Lines, table: "ArrowTable", words: Mapping[str, Words]) -> list[str]:
-    """Columns that pyarrow has read as real numbers, but whose words are needed to know what they are worth."""
+    """Columns that pyarrow has read as real numbers, but whose words are needed to know their value."""
     from pyarrow import types
 
     real = [name for name in table.column_names if types.is_floating(table.column(name).type)]
@@ -114,7 +114,7 @@ def _to_be_spelled(lines: Lines, table: "ArrowTable", words: Mapping[str, Words]
 
 
 def _may_be_thousands(column: "ChunkedArray") -> bool:
-    """Whether all numbers have three decimals at most, so that each may be meant to be a thousand times as large."""
+    """Whether all numbers have at most three decimals, so that each may be meant to be a thousand times as large."""
     values = np.abs(values_of(column.drop_null()))
     with np.errstate(over="ignore"):
         has_three = np.rint(values * 1000.0) / 1000.0 == values
@@ -122,14 +122,14 @@ def _may_be_thousands(column: "ChunkedArray") -> bool:
 
 
 class _Reading:
-    """One file read by pyarrow, in parallel where no value holds a line break; `types` may change between readings."""
+    """One file read by pyarrow, in parallel unless a value contains a line break; `types` may change meanwhile."""
 
     if TYPE_CHECKING:
         has_hexadecimal: bool | None
 
     def __init__(self, lines: Lines, names: list[str], types: "dict[str, DataType]") -> None:
         self.lines, self.names, self.types = lines, names, types
-        # Unpacked once, though it is looked at twice.
+        # Decompressed once, though it is read twice.
         self.content = lines.source.read() if lines.source.plain_path is None else None
         self.is_serial, self.has_hexadecimal, self.block = False, None, BLOCK
 
@@ -140,7 +140,7 @@ class _Reading:
         return pa.memory_map(str(path)) if self.content is None else pa.BufferReader(self.content)
 
     def settled(self) -> "ArrowTable":
-        """The table, each column of one type; a DataError names the line that is at fault."""
+        """The table, each column of one type; a DataError names the line at fault."""
         import pyarrow as pa
 
         for _ in range(2 * len(self.names) + 4):
@@ -148,7 +148,7 @@ class _Reading:
                 table = self.table()
             except pa.ArrowInvalid as error:
                 if not self._reads_on(pa, str(error)):
-                    # The csv module says where; if it finds nothing wrong, Arrow has the last word.
+                    # The csv module says where; if it finds nothing wrong, Arrow's error stands.
                     self.lines.find_fault(())
                     raise DataError(f"{self.lines.source.name}: not a sound table of text: {error}") from error
             except (OSError, pa.ArrowException) as error:
@@ -162,7 +162,7 @@ class _Reading:
         raise DataError(f"{self.lines.source.name}: the columns do not keep to one type")
 
     def _reads_on(self, pa: Any, message: str) -> bool:
-        """Whether the file is to be read again in another way: a column as real numbers or texts, in larger blocks."""
+        """Whether to read the file again in another way: a column as real numbers or texts, or in larger blocks."""
         if "straddl" in message and self.block < _LONGEST_BLOCK:
             # A row is longer than a block.
             self.block = min(16 * self.block, _LONGEST_BLOCK)
@@ -176,7 +176,7 @@ class _Reading:
         return True
 
     def table(self) -> "ArrowTable":
-        """The table; raises what pyarrow does."""
+        """The table; raises pyarrow's errors."""
         import pyarrow as pa
 
         with self._opened() as file:
@@ -184,7 +184,7 @@ class _Reading:
             return self._read(file, True) if found is None else found
 
     def is_doubtful(self, table: "ArrowTable", name: str) -> bool:
-        """Whether pyarrow may have read something as a number, a date or a time that is none for the csv module, or
+        """Whether pyarrow may have read something as a number, a date or a time that the csv module would not, or
         as bytes: text that is not UTF-8."""
         import pyarrow as pa
 
@@ -203,7 +203,7 @@ class _Reading:
         return self.has_hexadecimal
 
     def _in_parallel(self, pa: Any, file: "NativeFile") -> "ArrowTable | None":
-        """The table, or None if a line break in quotes makes it doubtful, which is looked for meanwhile."""
+        """The table, or None if a line break in quotes, which is searched for meanwhile, makes it doubtful."""
         content = np.frombuffer(file.read_buffer(), dtype=np.uint8)
         with ThreadPoolExecutor(1) as pool:
             looking, found = pool.submit(look_through, content), None
@@ -242,7 +242,7 @@ class _Reading:
 
 
 def _typed(lines: Lines, table: "ArrowTable", verdicts: Mapping[str, Verdict]) -> tuple[ColumnFrame, list[ColumnNote]]:
-    """(the table with what its words are worth, what is to be said of it); a few words among numbers are refused."""
+    """(the table with the values of its words, notes); a few words among numbers are refused."""
     frame, arrays = of_arrow(table, lines.source), {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         arrays[name] = frame.arrays[name]
@@ -266,7 +266,7 @@ def _typed(lines: Lines, table: "ArrowTable", verdicts: Mapping[str, Verdict]) -
 
 
 def _unsigned_zeros(values: "NDArray[Any]") -> "NDArray[Any]":
-    """Numbers as `value_of` has them, whose zeros have no sign; copied where there is one."""
+    """Numbers like those of `value_of`, whose zeros have no sign; copied if one has."""
     if values.dtype.kind != "f" or not np.signbit(values[values == 0.0]).any():
         return values
     return cast("NDArray[Any]", values + 0.0)

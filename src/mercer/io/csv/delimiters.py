@@ -1,4 +1,4 @@
-"""What separates the fields of delimited text: found in its first lines, and doubted where it makes one column only."""
+"""The delimiter of delimited text: found in its first lines, and doubted if it makes only one column."""
 
 import csv
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from mercer.io.source import Source
 
 DELIMITERS = (",", ";", "\t", "|")
-# Rows that are looked at.
+# Rows examined.
 _ROWS = 20
 
 
 def require_marks(delimiter: str | None, decimal: str | None) -> None:
-    """Refuse marks that cannot be such."""
+    """Refuse invalid delimiters and decimal marks."""
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii()):
         raise ParameterError(f"delimiter must be one character, such as ';' or '\\t', got {delimiter!r}")
     if decimal is not None and decimal not in DECIMALS:
@@ -28,9 +28,9 @@ def require_marks(delimiter: str | None, decimal: str | None) -> None:
 
 
 def delimiter_of(source: "Source") -> str:
-    """The candidate that divides the first rows into equally many fields; else that the first line has most of.
+    """The candidate that divides the first rows into equally many fields, or else the most frequent in the first line.
 
-    Where several do (a header `weight, kg;height, m` over decimal commas), the one that leaves more numbers whole.
+    If several do (a header `weight, kg;height, m` over decimal commas), the one that leaves more numbers whole.
     """
     if source.ending in (".tsv", ".tab"):
         return "\t"
@@ -39,7 +39,7 @@ def delimiter_of(source: "Source") -> str:
 
 
 def _merit(rows: Sequence[Sequence[str]]) -> tuple[bool, float, int]:
-    """How well rows were divided: equally long, share of numbers, length of the first."""
+    """How well rows were divided: equal lengths, fraction of numbers, length of the first."""
     if not rows or not _are_equal([len(row) for row in rows]):
         return False, 0.0, len(rows[0]) if rows else 0
     fields = [field for row in rows[1:] for field in row]
@@ -48,7 +48,7 @@ def _merit(rows: Sequence[Sequence[str]]) -> tuple[bool, float, int]:
 
 
 def require_delimiter(source: "Source", delimiter: str, names: Sequence[str]) -> None:
-    """Refuse a delimiter by which there is one column, where another makes several of it."""
+    """Refuse a delimiter that makes a single column where another makes several."""
     if len(names) > 1:
         return
     other = next((mark for mark in DELIMITERS if mark != delimiter and mark in names[0]), None)
@@ -62,7 +62,7 @@ def require_delimiter(source: "Source", delimiter: str, names: Sequence[str]) ->
 
 
 def _first_rows(source: "Source", delimiter: str) -> list[list[str]]:
-    """The first whole rows that hold anything."""
+    """The first nonempty whole rows."""
     head = source.head()
     lines = head.decode("utf-8-sig", "replace").splitlines(keepends=True)
     rows = csv.reader(lines[:-1] if len(head) >= HEAD else lines, delimiter=delimiter)

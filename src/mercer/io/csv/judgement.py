@@ -1,13 +1,13 @@
-"""Which columns of a text file hold numbers, and how they are written: decided from all words of all columns.
+"""Which columns of a text file contain numbers, and how they are written: decided from all words of all columns.
 
-1. A decimal mark that is given holds everywhere.
-2. Else a column has the mark by which all of its words are numbers.
-3. Where both would do and the worth differs (1,234 or 1.234 throughout), the other columns tell, if they agree.
-4. Where they do not tell either, the mark is a point, and a comma groups thousands; but where semicolons separate
-   fields, which is what people do for whom the comma is taken, the mark that is seen is the decimal one. A note says
+1. A given decimal mark holds everywhere.
+2. Otherwise a column has the mark by which all of its words are numbers.
+3. If both would do and the values differ (1,234 or 1.234 throughout), the other columns decide, if they agree.
+4. If they do not decide either, the mark is a point, and a comma groups thousands; but if semicolons separate
+   fields, as is usual where the comma is the decimal mark, the mark that occurs is the decimal one. A note says
    so.
 
-Numbers of two currencies, and per cents beside other numbers, are not comparable: such a column stays one of texts, and
+Numbers in two currencies, and percentages beside other numbers, are not comparable: such a column stays text, and
 a note says so.
 """
 
@@ -17,19 +17,19 @@ from typing import NamedTuple
 from mercer.io.column_notes import ColumnNote
 from mercer.io.csv.numbers import DECIMALS, PER_CENT, Form, is_either, is_plain, undressed, value_of
 
-# A column with at least this share of numbers was meant to hold nothing else.
+# A column with at least this fraction of numbers was meant to contain nothing else.
 SOME_NUMBERS = 0.9
 
 
 class Verdict(NamedTuple):
-    """What a column holds.
+    """The contents of a column.
 
     Attributes
     ----------
     form : Form or None
-        How its numbers are written; None where it holds texts.
+        How its numbers are written; None if it contains texts.
     strangers : frozenset of str
-        Words that are no numbers, in a column that was meant to hold nothing else.
+        Words that are not numbers, in a column that was meant to contain nothing else.
     note : ColumnNote or None
     """
 
@@ -39,14 +39,14 @@ class Verdict(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The different words of a column, those that stand for no value left out, and how often each is there."""
+    """The distinct words of a column, without those for missing values, and how often each occurs."""
 
     words: Sequence[str]
     counts: Sequence[int]
 
 
 class _Column(NamedTuple):
-    """What can be said of a column by itself."""
+    """What a column shows by itself."""
 
     name: str
     words: Words
@@ -54,7 +54,7 @@ class _Column(NamedTuple):
     rows: Mapping[str, int]
     units: frozenset[str]
     either: Sequence[str]
-    # Whether programs would write all words so.
+    # Whether all words are numbers as programs write them.
     are_plain: bool
 
     @property
@@ -63,7 +63,7 @@ class _Column(NamedTuple):
 
     @property
     def whole(self) -> list[str]:
-        """The decimal marks by which every word is a number."""
+        """The decimal marks under which every word is a number."""
         return [mark for mark in DECIMALS if self.total and self.rows[mark] == self.total]
 
     @property
@@ -73,7 +73,7 @@ class _Column(NamedTuple):
 
 
 def judged(columns: Mapping[str, Words], decimal: str | None, delimiter: str) -> dict[str, Verdict]:
-    """What each of the columns holds; `decimal` is the mark that is given, if one is."""
+    """The contents of each column; `decimal` is the given mark, if any."""
     known = [_examined(name, words) for name, words in columns.items()]
     votes = {column.vote for column in known} - {None}
     mark = decimal or (votes.pop() if len(votes) == 1 else None)
@@ -81,7 +81,7 @@ def judged(columns: Mapping[str, Words], decimal: str | None, delimiter: str) ->
 
 
 def shows_comma(words: Words) -> bool:
-    """Whether a decimal comma is possible in a column, so that points of other columns have to be looked at."""
+    """Whether a decimal comma is possible in a column, so that points of other columns must be examined."""
     column = _examined("", words)
     return "," in column.whole and (column.vote == "," or bool(column.either))
 
@@ -112,7 +112,7 @@ def _marks_of_plain(word: str) -> Sequence[str]:
 
 
 def _verdict(column: _Column, mark: str | None, is_given: bool, delimiter: str) -> Verdict:
-    """The verdict on a column; `mark` is the decimal mark that is given, or that all others agree on."""
+    """The verdict on a column; `mark` is the given decimal mark, or the one that all others agree on."""
     if not column.total:
         return Verdict(None, note=ColumnNote(column.name, "empty", "no row has a value"))
     allowed = [mark] if mark is not None and (is_given or mark in column.whole) else list(DECIMALS)
@@ -154,7 +154,7 @@ def _read(word: str, form: Form) -> str:
 
 
 def _mixed_marks(column: _Column) -> ColumnNote | None:
-    """A note where every word is a number, though not all by the same decimal mark."""
+    """A note if every word is a number, but not all with the same decimal mark."""
     by_mark = {
         mark: [w for w in column.words.words if _is_number(w, mark) and not _is_number(w, other)]
         for mark, other in (DECIMALS, DECIMALS[::-1])
@@ -166,7 +166,7 @@ def _mixed_marks(column: _Column) -> ColumnNote | None:
 
 
 def _other_mark(column: _Column, mark: str) -> ColumnNote | None:
-    """A note where every word is a number by the decimal mark that is not the given one."""
+    """A note if every word is a number with a decimal mark other than the given one."""
     if all(column.whole != [other] for other in DECIMALS if other != mark):
         return None
     word = _shown([word for word in column.words.words if not _is_number(word, mark)])
@@ -198,5 +198,5 @@ def _mixed(column: _Column, examples: Iterable[str], why: str) -> ColumnNote:
 
 
 def _shown(words: Sequence[str]) -> str:
-    """An example, the same in whichever order the words came."""
+    """An example, the same in whatever order the words came."""
     return min(words, key=lambda word: (-len(word), word))

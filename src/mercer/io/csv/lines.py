@@ -1,4 +1,4 @@
-"""Delimited text by Python's csv module: the reader without pyarrow, and the finder of faults."""
+"""Delimited text read by Python's csv module: the reader without pyarrow, and the one that locates faults."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from mercer.io.encodings import decoded
 if TYPE_CHECKING:
     from mercer.io.source import Source
 
-# Words that stand for no value.
+# Words for missing values.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?")
 
 
@@ -31,12 +31,12 @@ class Lines:
     header : bool
         Whether the first line names the columns.
     missing : iterable of str
-        Words that stand for no value, with blanks around them or not.
+        Words for missing values, with or without blanks around them.
     decimal : str, optional
-        The decimal mark, where it is known.
+        The decimal mark, if known.
     forms : dict of str to Form, optional
-        How the numbers of columns are written, where that is known: of a part of a file. A few words among numbers are
-        no fault there, but make the column one of texts: whoever knows the other parts judges.
+        How the numbers of columns are written, if known, for a part of a file. There, a few words among numbers are
+        not a fault but make the column text: the caller, who knows the other parts, decides.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Lines:
 
     @contextmanager
     def _rows(self) -> Iterator[Any]:
-        """Rows as lists of texts; what the csv module refuses is a DataError."""
+        """Rows as lists of texts; errors of the csv module become a DataError."""
         before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
         with self.source.open() as file:
             text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
@@ -90,7 +90,7 @@ class Lines:
         return names
 
     def rows_of_header(self) -> int:
-        """How many rows pyarrow is to leave out."""
+        """How many rows pyarrow should skip."""
         return 1 if self.header else 0
 
     def body(self) -> Iterator[tuple[int, list[str]]]:
@@ -113,7 +113,7 @@ class Lines:
                 yield line, row
 
     def find_fault(self, numbers: Container[str]) -> None:
-        """Raise a DataError that names the first line at fault, where there is one; `numbers` are columns of them."""
+        """Raise a DataError that names the first faulty line, if there is one; `numbers` are columns of numbers."""
         names = self.names()
         for line, row in self.body():
             for name, value in zip(names, row, strict=True):
@@ -127,15 +127,15 @@ class Lines:
         )
 
     def is_gone(self, word: str) -> bool:
-        """Whether a word stands for no value, also with blanks around it; a field of blanks holds nothing."""
+        """Whether a word means a missing value, with or without blanks around it; so does a field of blanks."""
         return word in self.missing or word.strip() in self.missing
 
     def form(self, name: str) -> Form:
-        """How the numbers of a column are written, where it is known, or else mostly."""
+        """How the numbers of a column are written, if known, or else mostly."""
         return (self.forms or {}).get(name, Form(self.decimal or "."))
 
     def verdicts(self, words: Mapping[str, Words]) -> dict[str, Verdict]:
-        """What columns hold, from their words."""
+        """The contents of columns, from their words."""
         if self.forms is None:
             return judged(words, self.decimal, self.delimiter)
         found = {}
@@ -145,7 +145,7 @@ class Lines:
         return found
 
     def words(self, text: Container[str] = ()) -> dict[str, Words]:
-        """The words of all columns but those of texts, up to the first fault, which is left to whoever reads on."""
+        """The words of all columns except texts, up to the first fault, which is left to a later reader."""
         rows = []
         with suppress(DataError):
             for _, row in self.body():
@@ -158,7 +158,7 @@ class Lines:
         }
 
     def columns(self, text: Container[str] = ()) -> tuple[dict[str, list[Any]], list[ColumnNote]]:
-        """All columns as lists, numbers where every value is one, and what is to be said of them."""
+        """All columns as lists, numbers if every value is one, and notes on them."""
         names, found = self.names(), [row for _, row in self.body()]
         if not found:
             raise DataError(f"{self.source.name}: there is a header, but no row below it")

@@ -1,8 +1,8 @@
-"""The rule book of numbers in text: which words are numbers, and what each of them is worth.
+"""The rules for numbers in text: which words are numbers, and their values.
 
-A table that people keep has 1.234,56 in it, $1,234.00, 12 € and 7 %. What a word is worth depends on the decimal mark,
-which is a matter of the column and of its file: `mercer.io.csv.judgement` decides it from all words of all columns.
-Here is what one word is under one `Form`.
+Tables kept by people contain 1.234,56 and $1,234.00, 12 € and 7 %. The value of a word depends on the decimal mark,
+which is a property of the column and of its file: `mercer.io.csv.judgement` decides it from all words of all columns.
+This module gives the value of one word under one `Form`.
 
 | word | with a point | with a comma |
 |---|---|---|
@@ -17,13 +17,13 @@ Here is what one word is under one `Form`.
 import re
 from typing import NamedTuple
 
-# A number as it is mostly written; Arrow, which reads such words by itself, agrees on what they are worth.
+# The usual way to write a number; Arrow, which reads such words by itself, agrees on their values.
 NUMBER = r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*"
 DECIMALS = (".", ",")
 PER_CENT = "%"
-# Blanks that people and spreadsheets put into numbers: also those at which no line is broken.
+# Blanks that people and spreadsheets put into numbers, including no-break spaces.
 BLANKS = " \t\u00a0\u202f\u2009"
-# Digits of a whole number of 64 bits; what is longer is a real one.
+# Digits of a 64-bit integer; longer numbers are real.
 LONGEST_WHOLE = 19
 
 _CURRENCIES = (
@@ -40,7 +40,7 @@ _DRESSED = re.compile(
     rf"(?P<body>[0-9.,](?:[0-9.,'’{BLANKS}]*[0-9.,])?)(?P<power>[eE][+-]?[0-9]+)?"
     rf"{_BLANK}(?P<after>{_CURRENCY}|{PER_CENT})?{_BLANK}"
 )
-# Digits in threes, all with the same mark between them; with a comma also as in India: 12,34,567.
+# Digits in threes, all with the same mark between them; with a comma also the Indian way: 12,34,567.
 _GROUPS = r"[1-9][0-9]{{0,2}}(?P<mark>[{other}'’ \u00a0\u202f\u2009])[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*"
 _INDIAN = r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
 _BODIES = {
@@ -51,7 +51,7 @@ _BODIES = {
         rf"(?:(?P<whole>[0-9]*)|(?P<groups>{_GROUPS.format(other='.')}))(?:,(?P<rest>[0-9]*))?"
     ),
 }  # fmt: skip
-# What is a number by both marks, and another one by each.
+# Words that are numbers with either mark, with different values.
 _EITHER = re.compile(r"[^0-9]*[1-9][0-9]{0,2}[.,][0-9]{3}[^0-9]*")
 # No number that a person writes is longer.
 _LONGEST = 64
@@ -64,7 +64,7 @@ class Form(NamedTuple):
     ----------
     decimal : "." or ","
     unit : str
-        What stands beside every number: "%", or beside some of them: a currency.
+        Beside every number: "%"; or beside some of them: a currency.
     """
 
     decimal: str = "."
@@ -72,7 +72,7 @@ class Form(NamedTuple):
 
 
 class Dress(NamedTuple):
-    """A word taken apart: its sign, its digits and marks, its power of ten, and what stands beside them."""
+    """A word taken apart: its sign, its digits and marks, its power of ten, and its unit."""
 
     sign: str
     body: str
@@ -91,16 +91,16 @@ def is_either(word: str) -> bool:
 
 
 def plain_value(word: str) -> int | float:
-    """What a plain number is worth; whole where it is digits and no more (so pyarrow has it).
+    """The value of a plain number, an integer if it consists of digits (as in pyarrow).
 
-    Zero has no sign: -0 among whole numbers has none, and is not to be another number where a point is among them.
+    Zero has no sign: an integer -0 has none, and must not become a different number if others have a point.
     """
     digits = word.strip().removeprefix("-")
     return int(word) if digits.isdigit() and len(digits) <= LONGEST_WHOLE else float(word) + 0.0
 
 
 def undressed(word: str) -> Dress | None:
-    """A word taken apart; None where it has something that belongs to no number."""
+    """A word taken apart; None if it contains something that does not belong to a number."""
     found = _DRESSED.fullmatch(word) if len(word) <= _LONGEST else None
     if found is None or (found["sign"] and found["inner"]) or (found["before"] and found["after"]):
         return None
@@ -109,7 +109,7 @@ def undressed(word: str) -> Dress | None:
 
 
 def value_of(word: str, form: Form) -> int | float | None:
-    """What a word is worth in a column of this form; None where it is no number there."""
+    """The value of a word in a column of this form; None if it is not a number there."""
     if form.decimal == "." and form.unit != PER_CENT and is_plain(word):
         return plain_value(word)
     dress = undressed(word)
@@ -127,6 +127,6 @@ def _worth(dress: Dress, decimal: str) -> int | float | None:
     whole = "".join(filter(str.isdigit, found["whole"] or found["groups"] or ""))
     if found["rest"] is None and not dress.power and dress.unit != PER_CENT and len(whole) <= LONGEST_WHOLE:
         return int(dress.sign + whole)
-    # Written out and read once, so that 12.3 % is the number nearest to 0.123.
+    # Written out and read once, so that 12.3 % is the double nearest to 0.123.
     power = "e-2" if dress.unit == PER_CENT else dress.power
     return float(f"{dress.sign}{whole or '0'}.{found['rest'] or '0'}{power}") + 0.0

@@ -1,8 +1,8 @@
 """Tables of delimited text: CSV, tab-separated and the like.
 
-pyarrow reads them where it is installed, at its own speed; Python's csv module does otherwise, and
-also finds the line that is to blame when a file is refused. What a column holds is the same by both: pyarrow is trusted
-with plain numbers, and all other words are judged by the one rule book, `mercer.io.csv.judgement`.
+If pyarrow is installed, it reads them at its own speed; otherwise Python's csv module does, which
+also finds the faulty line if a file is refused. The contents of a column are the same either way: pyarrow is trusted
+with plain numbers, and all other words are judged by `mercer.io.csv.judgement`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,10 +34,10 @@ def read_delimited(
     decimal: str | None = None,
     forms: Mapping[str, Form] | None = None,
 ) -> tuple[ColumnFrame, list[ColumnNote]]:
-    """(the table of a `Source` of delimited text, what is to be said of its columns).
+    """(the table of a `Source` of delimited text, notes on its columns).
 
-    Columns named in `text` are texts even where they look like numbers; `missing` are the words
-    that stand for no value. `forms` are given for a part of a file: see `Lines`.
+    Columns named in `text` are texts even if they look like numbers; `missing` are the words
+    for missing values. `forms` are given for a part of a file: see `Lines`.
     """
     source.require_room()
     require_marks(delimiter, decimal)
@@ -56,8 +56,8 @@ def read_delimited(
 
 
 def _require_room_for_cells(source: "Source", delimiter: str, each: int) -> None:
-    """Refuse a file whose values would take more memory than there is, before they are read."""
-    # A value and what ends it are two bytes at least: most files are small enough to need no count.
+    """Refuse a file whose values would take more memory than there is, before reading them."""
+    # A value and its separator are at least two bytes: most files are small enough to need no count.
     if source.is_plain and source.size * each // 2 <= source.most:
         return
     marks, size = (delimiter.encode(), b"\n"), 0

@@ -1,7 +1,7 @@
-"""Where the rows of delimited text begin: line breaks in quotation marks are none of a row's.
+"""Where the rows of delimited text begin: line breaks inside quotation marks do not end a row.
 
-A quotation mark opens a value only at its beginning, as for the csv module and pyarrow; within one, two of them stand
-for one. The state is carried from piece to piece, so that a file of any size is looked through in bounded memory.
+A quotation mark opens a value only at its beginning, as for the csv module and pyarrow; inside one, two of them mean
+one. The state is carried from piece to piece, so a file of any size is scanned in bounded memory.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._types import Array, IndexArray
 
-# The states: at the beginning of a value, within one, within quotation marks, after one that may have closed them.
+# The states: at the beginning of a value, inside one, inside quotation marks, after one that may have closed them.
 BEGIN, WITHIN, QUOTED, CLOSED = range(4)
 _QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
 

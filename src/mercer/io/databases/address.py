@@ -1,4 +1,4 @@
-"""The address of a database, as SQLAlchemy has it: postgresql://me@host/bank. What is secret in it is never shown."""
+"""The address of a database, in SQLAlchemy's form: postgresql://me@host/bank. Its secrets are never shown."""
 
 import re
 from importlib.util import find_spec
@@ -8,7 +8,7 @@ from typing import Any
 from mercer._errors import DataError, MissingExtraError, ParameterError
 
 _ADDRESS = re.compile(r"(?P<kind>[A-Za-z][A-Za-z0-9_.-]+)(\+[A-Za-z0-9_.-]+)?://")
-# The driver of a database whose address names none: those that `mercer[sql]` brings.
+# The default driver of each database: those that `mercer[sql]` installs.
 _DRIVERS = {
     "postgresql": "postgresql+psycopg",
     "postgres": "postgresql+psycopg",
@@ -17,13 +17,13 @@ _DRIVERS = {
 }
 _FILES = ("sqlite", "duckdb")
 _WEB = ("http", "https", "ftp", "s3", "gs", "file")
-# Parts of an address beside the password that open a door; their names are those of drivers.
+# Secret parts of an address other than the password, by the names that drivers give them.
 _SECRET = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
 _HIDDEN = "***"
 
 
 def is_address(source: object) -> bool:
-    """Whether a source is the address of a database, and not the name of a file.
+    """Whether a source is the address of a database rather than the name of a file.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def is_address(source: object) -> bool:
 
 
 def file_of(address: str) -> tuple[str, Path] | None:
-    """(kind, path) where an address is that of a file of SQLite or DuckDB, which needs no server; else None."""
+    """(kind, path) if an address is that of a SQLite or DuckDB file, which needs no server; otherwise None."""
     kind = kind_of(address)
     if kind not in _FILES:
         return None
@@ -46,7 +46,7 @@ def file_of(address: str) -> tuple[str, Path] | None:
 
 
 def kind_of(address: str) -> str:
-    """The database that an address is for, such as "postgresql"."""
+    """The kind of database of an address, such as "postgresql"."""
     found = _ADDRESS.match(address)
     if found is None:
         raise ParameterError("the address of a database must begin like postgresql://")
@@ -54,12 +54,12 @@ def kind_of(address: str) -> str:
 
 
 class Address:
-    """An address whose password is used and not shown: not in messages, not as text, not in a copy for another process.
+    """An address whose password is used but never shown: not in messages, as text, or in copies for other processes.
 
     Parameters
     ----------
     text : str
-        Such as ``postgresql://me:secret@host:5432/bank``; a password may stay out of it (PGPASSWORD, ~/.pgpass).
+        Such as ``postgresql://me:secret@host:5432/bank``; the password may be left out (PGPASSWORD, ~/.pgpass).
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Address:
         try:
             url = sqlalchemy.engine.make_url(text)
         except (sqlalchemy.exc.ArgumentError, ValueError):
-            # What cannot be read may be a password: nothing of it is repeated.
+            # An unreadable part may be a password, so nothing of it is repeated.
             raise _unreadable(kind) from None
         if "@" in f"{url.host}{url.database}":
             raise _unreadable(kind)
@@ -89,7 +89,7 @@ class Address:
 
     def __getstate__(self) -> dict[str, Any]:
         query = {name: value for name, value in self.url.query.items() if not _SECRET.search(name)}
-        # SQLAlchemy's own way to leave a password out keeps it where there is none to put in its place.
+        # SQLAlchemy's own way to hide a password leaves it in if there is none to put in its place.
         bare = self.url.create(
             self.url.drivername, self.url.username, None, self.url.host, self.url.port, self.url.database, query
         )
@@ -101,7 +101,7 @@ class Address:
         return [text for text in (*texts, str(self.url.password or "")) if text]
 
     def cleaned(self, text: object) -> str:
-        """A message without what is secret, should a driver have repeated it."""
+        """A message without secrets, in case a driver has repeated them."""
         found = str(text)
         for secret in self._secrets():
             found = found.replace(secret, _HIDDEN)
@@ -118,7 +118,7 @@ def sqlalchemy_for(what: str) -> Any:
 
 
 def driver_missing(address: Address, error: ImportError) -> MissingExtraError:
-    """The error for a driver that is not there."""
+    """The error for a driver that is not installed."""
     name = error.name or address.url.drivername.partition("+")[2] or address.kind
     if address.url.drivername in _DRIVERS.values() and find_spec(name) is None:
         return MissingExtraError(f"{address.kind} databases need {name}: pip install 'mercer[sql]'")
@@ -126,7 +126,7 @@ def driver_missing(address: Address, error: ImportError) -> MissingExtraError:
 
 
 def unknown_database(address: Address) -> ParameterError:
-    """The error for a name of a database that nobody knows."""
+    """The error for an unknown kind of database."""
     return ParameterError(
         f"no database is called {address.url.drivername!r} here; addresses begin like postgresql://, mysql:// or "
         "sqlite:///, and others need their dialect of SQLAlchemy installed"
@@ -141,7 +141,7 @@ def _unreadable(kind: str) -> DataError:
 
 
 def _shown(url: Any, kind: str) -> str:
-    """The address as it was given, with stars for what is secret."""
+    """The address as given, with stars for its secrets."""
     hidden = {name: _HIDDEN for name in url.query if _SECRET.search(name)}
     text = url.update_query_dict(hidden).render_as_string(hide_password=True) if hidden else str(url)
     rest = text.partition("://")[2].replace("%2A%2A%2A", _HIDDEN)

@@ -1,8 +1,8 @@
-"""The answer to a query, within a time and a memory: a view of a stranger's may have no end, and a value no size.
+"""The answer to a query, within a time and a memory limit: a stranger's view may never end, and a value may be huge.
 
-Rows are taken one after the other and weighed, so that what does not end is refused as soon as it is too much.
-A clock of its own interrupts the database when the time is up. SQLite is told how long a value may be, DuckDB how much
-memory it may take for itself; a file of DuckDB's is also asked nothing that another file or the network would answer.
+Rows are fetched one after the other and their size is added up, so that an endless answer is refused as soon as it is
+too large. A timer interrupts the database when the time is up. SQLite is told how long a value may be, DuckDB how much
+memory it may use; a DuckDB file cannot access other files or the network.
 """
 
 import sqlite3
@@ -21,20 +21,20 @@ from mercer._jit.waiting import PATIENCE_SECONDS
 
 T = TypeVar("T")
 
-# Seconds that a query may take unless told; people who wait for longer know that they do.
+# Default time limit of a query, in seconds; people who wait longer know that they do.
 SECONDS = 600.0
-# Rows of DuckDB's that are weighed together: it makes this many at a time.
+# DuckDB rows whose size is added up together: it produces this many at a time.
 _ROWS = 2048
-# Steps of SQLite's between two looks at Ctrl-C.
+# SQLite steps between two checks for Ctrl-C.
 _STEPS = 100_000
-# Numbers of MySQL's errors for a query that was killed.
+# MySQL's error numbers for a query that was killed.
 _STOPPED_BY_MYSQL = ((1317,), (3024,), (1969,))
 # SQLite's own bound on the length of a value.
 _LONGEST = 10**9
 
 
 class QueryLimits(NamedTuple):
-    """Bytes that an answer may take, seconds that it may take to come, and rows that it may have."""
+    """Bytes that an answer may take, seconds until it comes, and rows that it may have."""
 
     most: int
     seconds: float
@@ -44,7 +44,7 @@ class QueryLimits(NamedTuple):
     def of(
         cls, memory_limit: Any = None, time_limit: float | None = None, row_limit: int | None = None
     ) -> "QueryLimits":
-        """From what a caller says; what is free, ten minutes, and any number of rows, where nothing is said."""
+        """From the caller's limits; by default the free memory, ten minutes, and any number of rows."""
         if time_limit is not None and not time_limit > 0:
             raise ParameterError(f"time_limit must be positive, got {time_limit!r}")
         is_count = isinstance(row_limit, int) and not isinstance(row_limit, bool) and row_limit > 0
@@ -55,15 +55,15 @@ class QueryLimits(NamedTuple):
 
 
 def open_sqlite(path: Any) -> sqlite3.Connection:
-    """A connection to a SQLite file that can be read and not written; any name that a file may have is quoted."""
+    """A read-only connection to a SQLite file; any file name is quoted."""
     connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
-    # Python hears Ctrl-C only when it is asked for something.
+    # Python notices Ctrl-C only when it runs.
     connection.set_progress_handler(lambda: 0, _STEPS)
     return connection
 
 
 def open_duckdb(path: Any, limits: QueryLimits) -> Any:
-    """A connection to a DuckDB file that reads it and nothing else: no other files, no network."""
+    """A connection to a DuckDB file that reads only this file: no other files, no network."""
     try:
         import duckdb
     except ImportError as error:
@@ -72,7 +72,7 @@ def open_duckdb(path: Any, limits: QueryLimits) -> Any:
         "enable_external_access": "false",
         "memory_limit": f"{limits.most}B",
         "temp_directory": "",
-        # They would compute a constant of any size beforehand, which counts for nothing.
+        # They would compute a constant of any size beforehand, outside the limit.
         "disabled_optimizers": "expression_rewriter,statistics_propagation",
     }
     try:
@@ -84,7 +84,7 @@ def open_duckdb(path: Any, limits: QueryLimits) -> Any:
 def answer(
     connection: Any, sql: str, parameters: Sequence[Any], limits: QueryLimits, name: str
 ) -> tuple[list[str] | None, list[tuple[Any, ...]]]:
-    """(names of columns or None, rows); a DataError says of `name` that it took too much, else the database speaks."""
+    """(names of columns or None, rows); a DataError about `name` if it took too much, or the database's error."""
     is_sqlite = isinstance(connection, sqlite3.Connection)
 
     def ask() -> tuple[list[str] | None, list[tuple[Any, ...]]]:
@@ -102,11 +102,11 @@ def answer(
 
 
 def _hearing_ctrl_c(connection: Any, ask: Callable[[], T]) -> T:
-    """``ask()`` in another thread: DuckDB looks for Ctrl-C between its tasks only, and one task may have no end."""
+    """``ask()`` in another thread: DuckDB checks for Ctrl-C only between its tasks, and one task may never end."""
     with ThreadPoolExecutor(1) as another:
         asked = another.submit(ask)
         try:
-            # A signal that another thread was given is heard at the next step of Python's, which no wait may put off.
+            # A signal for another thread is noticed at Python's next step, which no wait may put off.
             while not asked.done():
                 wait([asked], PATIENCE_SECONDS)
         except KeyboardInterrupt:
@@ -116,7 +116,7 @@ def _hearing_ctrl_c(connection: Any, ask: Callable[[], T]) -> T:
 
 
 def weighed(many: Iterable[list[tuple[Any, ...]]], limits: QueryLimits, name: str) -> list[tuple[Any, ...]]:
-    """Rows that come some at a time; refused as soon as they are too many, or take too much."""
+    """Rows that come a few at a time; refused as soon as they are too many, or take too much."""
     rows: list[tuple[Any, ...]] = []
     size = 0
     for some in many:
@@ -136,14 +136,14 @@ def weighed(many: Iterable[list[tuple[Any, ...]]], limits: QueryLimits, name: st
 
 
 def _width(connection: sqlite3.Connection, sql: str, parameters: Sequence[Any]) -> int:
-    """How many columns an answer will have, from SQLite's plan for it: nothing is computed yet."""
+    """How many columns an answer will have, from SQLite's plan, before anything is computed."""
     plan = connection.execute(f"EXPLAIN {sql}", parameters).fetchall()
     return max([1, *(step[3] for step in plan if step[1] == "ResultRow")])
 
 
 @contextmanager
 def _short_values(connection: sqlite3.Connection, longest: int, name: str) -> Iterator[None]:
-    """Let no value be longer, also not on the way to another; the connection may be the caller's, so only for now."""
+    """Limit the length of values, even intermediate ones; only for now, since the connection may be the caller's."""
     before = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     try:
         yield
@@ -160,7 +160,7 @@ def _short_values(connection: sqlite3.Connection, longest: int, name: str) -> It
 
 @contextmanager
 def clock(interrupt: Callable[[], object], seconds: float, name: str) -> Iterator[None]:
-    """Interrupt a database when the time is up; what it then says becomes a DataError, Ctrl-C stays what it is."""
+    """Interrupt a database when the time is up; its error then becomes a DataError, while Ctrl-C stays what it is."""
     end = time.monotonic() + seconds
     timer = threading.Timer(seconds, interrupt)
     timer.daemon = True
@@ -179,7 +179,7 @@ def clock(interrupt: Callable[[], object], seconds: float, name: str) -> Iterato
 
 
 def too_slow(seconds: float, name: str) -> DataError:
-    """The error that says so."""
+    """The error for a query that took too long."""
     return DataError(
         f"{name}: there was no answer within {seconds:g} seconds; ask for less, or allow more time (time_limit, "
         "--time-limit)"
@@ -187,8 +187,8 @@ def too_slow(seconds: float, name: str) -> DataError:
 
 
 def _was_interrupted(error: Exception) -> bool:
-    """Whether a database says that it was asked to stop: SQLite's words, the classes of DuckDB and PostgreSQL."""
-    said = getattr(error, "orig", None) or error  # as SQLAlchemy has it
+    """Whether a database error means that it was interrupted: SQLite's message, DuckDB's and PostgreSQL's classes."""
+    said = getattr(error, "orig", None) or error  # SQLAlchemy wraps it
     is_sqlite = isinstance(said, sqlite3.OperationalError) and str(said) == "interrupted"
     is_mysql = type(said).__module__.startswith("pymysql") and said.args[:1] in _STOPPED_BY_MYSQL
     return is_sqlite or is_mysql or type(said).__name__ in ("InterruptException", "QueryCanceled")

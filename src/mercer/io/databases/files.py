@@ -1,6 +1,6 @@
-"""SQLite and DuckDB files as databases of records: schema, and joins that the database makes.
+"""SQLite and DuckDB files as databases of records: the schema, and joins made by the database.
 
-Nothing is written, not even a temporary table: the rows asked for are handed over as one
+Nothing is written, not even a temporary table: the requested rows are passed as one
 parameter (a JSON array, or a list), and the database joins its tables for all of them at once.
 Names of tables and columns come from the schema and are quoted wherever they enter a query.
 """
@@ -23,7 +23,7 @@ from mercer.kernels.relational.tables import no_single_row
 
 
 class FileDatabase:
-    """What SQLite and DuckDB have in common."""
+    """The common part of SQLite and DuckDB."""
 
     if TYPE_CHECKING:  # what each of them does in its own way
         _set: str
@@ -36,7 +36,7 @@ class FileDatabase:
 
         def _read_schema(self) -> dict[str, TableSchema]: ...
 
-    # What the database calls a row's own number, and the first of the places of given values.
+    # The database's name for a row number, and the first position of given values.
     _row = "rowid"
     _first = 0
 
@@ -50,7 +50,7 @@ class FileDatabase:
 
     @property
     def _limits(self) -> QueryLimits:
-        """What a query may take, by what is free now unless told."""
+        """The limits of a query, by default from the memory that is free now."""
         return QueryLimits.of(self._memory_limit, self._time_limit)
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ class FileDatabase:
         return np.array(answer, dtype=np.int64).reshape(len(answer), 2).T
 
     def dangling(self, join: Join, rows: IndexArray) -> tuple[Any, ...] | None:
-        """A value of `join`'s foreign key among the rows that names no row; None if all do."""
+        """A value of `join`'s foreign key among the rows that matches no row; None if all match."""
         names = [f"a.{quoted(name)}" for name in join.columns]
         gone = " AND ".join([f"b.{self._row} IS NULL", *(f"{name} IS NOT NULL" for name in names)])
         answer = self._of_rows(", ".join(names), self._joined(join, "LEFT JOIN"), "a", rows, f"AND {gone} LIMIT 1")
@@ -100,7 +100,7 @@ class FileDatabase:
         return f"{quoted(join.table)} a {kind} {quoted(join.to_table)} b ON {on}"
 
     def read(self, table: str, rows: IndexArray, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """The rows, in their order, as dictionaries."""
+        """The rows, in order, as dictionaries."""
         names = ", ".join([f"t.{self._row}", *(f"t.{quoted(name)}" for name in columns)])
         answer = self._of_rows(names, f"{quoted(table)} t", "t", rows) if len(rows) else []
         known = {row: dict(zip(columns, map(plain, values), strict=True)) for row, *values in answer}
@@ -108,7 +108,7 @@ class FileDatabase:
 
     def _of_rows(self, what: str, tables: str, alias: str, rows: IndexArray, also: str = "") -> list[tuple[Any, ...]]:
         """The answer to SELECT `what` FROM `tables`, for rows of the table called `alias`."""
-        # As a set and not as a table, so that the planner knows the sizes of all that it joins.
+        # As a set and not as a table, so that the planner knows the sizes of everything it joins.
         sql = f"SELECT {what} FROM {tables} WHERE {alias}.{self._row} IN {self._set} {also}"  # noqa: S608
         return self._run(sql, [self._parameters([(int(row),) for row in rows])[0]])
 
@@ -119,9 +119,9 @@ class SQLiteDatabase(FileDatabase):
     Parameters
     ----------
     source : path or sqlite3.Connection
-        A file is opened for reading only, whenever it is asked.
+        A file is opened read-only for each query.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the answer to a query may take; what is free by default.
+        Bytes (or "2GiB") that the answer to a query may take; by default, the free memory.
     time_limit : float, optional
         Seconds that a query may take; ten minutes by default.
 
@@ -187,7 +187,7 @@ class SQLiteDatabase(FileDatabase):
             grouped.setdefault((number, other), []).append((own, target))
         keys = []
         for (_, other), pairs in grouped.items():
-            # A key that names no columns is to the primary key.
+            # A key that names no columns refers to the primary key.
             targets = tuple(target for _, target in pairs if target is not None) or primary.get(other, ())
             keys.append(ForeignKey(table, tuple(own for own, _ in pairs), other, targets))
         return tuple(key for key in keys if key.to_table in primary and key.to_columns)
@@ -199,9 +199,9 @@ class DuckDBDatabase(FileDatabase):
     Parameters
     ----------
     source : path or duckdb.DuckDBPyConnection
-        A file is opened for reading only, whenever it is asked.
+        A file is opened read-only for each query.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the answer to a query may take; what is free by default.
+        Bytes (or "2GiB") that the answer to a query may take; by default, the free memory.
     time_limit : float, optional
         Seconds that a query may take; ten minutes by default.
 
@@ -270,12 +270,12 @@ class DuckDBDatabase(FileDatabase):
 
 
 def quoted(name: str) -> str:
-    """An identifier as SQL writes it."""
+    """An identifier quoted for SQL."""
     return '"' + str(name).replace('"', '""') + '"'
 
 
 def _explained(error: Exception, database: FileDatabase) -> DataError:
-    """What a database's error means for somebody who did not write the query."""
+    """A database's error in terms that make sense to someone who did not write the query."""
     text = str(error)
     if "decode to UTF-8" in text:
         return DataError(

@@ -1,4 +1,4 @@
-"""A table, or the answer to a query, of a SQLite or DuckDB file or of a server, opened for reading only."""
+"""A table, or the answer to a query, from a SQLite or DuckDB file or a server, opened read-only."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _LISTED = {
 def read_query(
     source: "Source", kind: str, limits: QueryLimits, table: str | None = None, query: str | None = None
 ) -> ColumnFrame:
-    """The rows of `table`, or those that `query` selects; the only table where neither is given."""
+    """The rows of `table`, or those that `query` selects; by default, the only table."""
     _require_one(table, query)
     if source.plain_path is None:
         raise DataError(f"{source.name}: a database must be a file that is not compressed; unpack it first")
@@ -42,7 +42,7 @@ def read_query(
 def read_address(
     address: Address, limits: QueryLimits, table: str | None = None, query: str | None = None
 ) -> ColumnFrame:
-    """The same of the database at an address."""
+    """The same for the database at an address."""
     _require_one(table, query)
     server = Server(address, lambda: limits)
     with server.reading() as connection:
@@ -54,7 +54,7 @@ def read_address(
 
 
 def _whole_table(server: Server, connection: Any, table: str | None) -> Any:
-    """The statement that selects a table or a view, which may be that of another schema: "sales.orders"."""
+    """The statement that selects a table or a view, possibly in another schema: "sales.orders"."""
     sqlalchemy = sqlalchemy_for(f"{server.address.kind} databases")
     with server.explained():
         inspector = sqlalchemy.inspect(connection)
@@ -105,7 +105,7 @@ def _table(source: "Source", kind: str, connection: Any, table: str | None, limi
 
 
 def _chosen(source: str, table: str | None, names: Sequence[str]) -> str:
-    """The name of a table, or the only one; an error that lists them otherwise."""
+    """The name of a table, or the only one; otherwise an error that lists them."""
     if table is None and len(names) == 1:
         return names[0]
     if table in names:

@@ -1,7 +1,7 @@
-"""A database that is asked by SQLAlchemy: one connection, one consistent read, in pieces, within limits.
+"""A database queried through SQLAlchemy: one connection, one consistent read, in pieces, within limits.
 
-Everything asked within one `Server.reading` is asked of the same state of the database: in a transaction that reads
-only, at the level REPEATABLE READ. Rows come from the server in pieces that are weighed on the way.
+Everything within one `Server.reading` sees the same state of the database: a read-only transaction
+at the level REPEATABLE READ. Rows come from the server in pieces whose size is added up on the way.
 """
 
 import re
@@ -21,7 +21,7 @@ _CONNECT_SECONDS = 10
 _LEVELS = ("REPEATABLE READ", "SNAPSHOT", "SERIALIZABLE")
 _WITH_TIMEOUT = ("psycopg", "psycopg2", "pymysql", "mysqldb")
 _MOST_WORDS = 300
-# What servers and drivers say when one connects (PostgreSQL, MySQL and MariaDB), and what it means.
+# Errors of servers and drivers on connecting (PostgreSQL, MySQL and MariaDB), and what they mean.
 _MEANINGS = {
     r"authentication failed|Access denied for user \S+ \(using password|Login failed": "refuses user and password",
     r"no password supplied|fe_sendauth": "asks for a password, and there is none in the address",
@@ -39,13 +39,13 @@ _ABOUT_PASSWORDS = tuple(_MEANINGS)[:2]
 
 
 class Server:
-    """A database at an address, asked within limits.
+    """A database at an address, queried within limits.
 
     Parameters
     ----------
     address : Address
     limits : callable
-        Gives the `QueryLimits` of the next query.
+        Returns the `QueryLimits` of the next query.
     """
 
     def __init__(self, address: Address, limits: Callable[[], QueryLimits]) -> None:
@@ -53,7 +53,7 @@ class Server:
 
     @contextmanager
     def reading(self) -> Iterator[Any]:
-        """A connection of SQLAlchemy's in a transaction that sees one state of the database, and changes nothing."""
+        """A SQLAlchemy connection in a transaction that sees one state of the database and changes nothing."""
         engine = self._engine()
         with self.explained(is_connecting=True):
             opened = engine.connect()
@@ -82,14 +82,14 @@ class Server:
             raise driver_missing(self.address, error) from error
 
     def _options(self, engine: Any) -> dict[str, Any]:
-        """How a transaction sees one state of the database."""
+        """The isolation level with which a transaction sees one state of the database."""
         known = engine.dialect.get_isolation_level_values(None)
         level = next((each for each in _LEVELS if each in known), None)
         options = {} if level is None else {"isolation_level": level}
         return {**options, "postgresql_readonly": True} if engine.dialect.name == "postgresql" else options
 
     def _forbid_writing(self, connection: Any) -> None:
-        """Of databases to which SQLAlchemy has no word for it."""
+        """For databases that SQLAlchemy cannot make read-only by itself."""
         words = {
             "mysql": "SET SESSION TRANSACTION READ ONLY",
             "mariadb": "SET SESSION TRANSACTION READ ONLY",
@@ -100,13 +100,13 @@ class Server:
             connection.commit()
 
     def answer(self, connection: Any, statement: Any) -> tuple[list[str] | None, list[tuple[Any, ...]]]:
-        """(names of columns, rows) that a statement of SQLAlchemy's, or SQL as text, selects; None for no columns."""
+        """(names of columns, rows) selected by a SQLAlchemy statement, or SQL as text; None for no columns."""
         limits, name = self.limits(), self.address.shown
         streamed = connection.execution_options(stream_results=True, max_row_buffer=_ROWS)
         end = time.monotonic() + limits.seconds
         with self.explained(), clock(_interrupt(connection), limits.seconds, name):
             if isinstance(statement, str):
-                # As it is: no sign in it stands for a parameter.
+                # Verbatim: no character in it marks a parameter.
                 found = streamed.execution_options(no_parameters=True).exec_driver_sql(statement)
             else:
                 found = streamed.execute(statement)
@@ -125,7 +125,7 @@ class Server:
 
     @contextmanager
     def explained(self, is_connecting: bool = False) -> Iterator[None]:
-        """Whatever SQLAlchemy and the driver say becomes a DataError that names the address without its secrets."""
+        """Turn errors of SQLAlchemy and the driver into a DataError that names the address without its secrets."""
         sqlalchemy = sqlalchemy_for(f"{self.address.kind} databases")
         try:
             yield
@@ -134,7 +134,7 @@ class Server:
         except sqlalchemy.exc.SQLAlchemyError as error:
             raise self._meaning(getattr(error, "orig", None) or error, is_connecting) from None
         except (OSError, ValueError, OverflowError, TypeError, AttributeError) as error:
-            # What a driver raises of its own, such as for a date beyond Python's.
+            # Errors of a driver itself, such as for a date beyond Python's range.
             raise self._meaning(error, is_connecting) from None
 
     def _meaning(self, error: BaseException, is_connecting: bool) -> DataError:
@@ -150,7 +150,7 @@ class Server:
 
 
 def _interrupt(connection: Any) -> Callable[[], object]:
-    """What ends the query that a connection is busy with, from another thread."""
+    """A function that ends the current query of a connection, from another thread."""
     driver = connection.connection.driver_connection
     if hasattr(driver, "cancel"):
         return driver.cancel

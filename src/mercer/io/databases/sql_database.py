@@ -1,8 +1,8 @@
-"""Any database that SQLAlchemy reaches as a database of records: keys reflected, rows looked up by them.
+"""Any database that SQLAlchemy supports as a database of records: reflected keys, and rows looked up by them.
 
-A row goes by its primary key. A row of a table without one goes by all its values, and equal rows by their number among
-each other: whoever asks for one of them by a column is given all. Within one `SQLDatabase.reading` nothing changes, so
-what was asked once is not asked again.
+A row is identified by its primary key. Without one, it is identified by all its values, and equal rows by their number
+among each other: asking for one of them by a column gives all. Within one `SQLDatabase.reading` nothing changes, so
+nothing is queried twice.
 """
 
 import threading
@@ -22,7 +22,7 @@ from mercer.io.databases.values import plain
 from mercer.kernels.relational.schema import ForeignKey, Join, TableSchema
 from mercer.kernels.relational.tables import no_single_row
 
-# Values that a query may ask for; some databases take no more than a thousand.
+# Values per query; some databases take no more than a thousand.
 _MOST_VALUES = 1000
 _TUPLES = ("postgresql", "mysql", "mariadb", "sqlite")
 
@@ -30,7 +30,7 @@ Key: TypeAlias = tuple[Any, ...]
 
 
 def open_database(source: Any, **limits: Any) -> "SQLDatabase | SQLiteDatabase | DuckDBDatabase":
-    """The database of an address, for `Record`; a file of SQLite or DuckDB needs no server and is read as such.
+    """Open the database at an address, for `Record`; a SQLite or DuckDB file needs no server and is read directly.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class SQLDatabase:
     Parameters
     ----------
     address : str
-        As SQLAlchemy has it: ``postgresql://me@host/bank``, ``mysql://...``. The password is used to connect, and is
+        In SQLAlchemy's form: ``postgresql://me@host/bank``, ``mysql://...``. The password is used to connect, but
         neither shown nor kept in models, reports or copies.
     schema : str, optional
-        The schema of the tables; the user's own by default.
+        The schema of the tables; by default the user's own.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the answer to a query may take; what is free by default.
+        Bytes (or "2GiB") that the answer to a query may take; by default, the free memory.
     time_limit : float, optional
         Seconds that a query may take; ten minutes by default.
     row_limit : int, optional
@@ -119,7 +119,7 @@ class SQLDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Ask everything within of one state of the database: ``with database.reading(): model.fit(keys, y)``."""
+        """Make everything within see one state of the database: ``with database.reading(): model.fit(keys, y)``."""
         with self._lock:
             if self._connection is not None:
                 yield
@@ -171,21 +171,21 @@ class SQLDatabase:
         return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2).T
 
     def dangling(self, join: Join, rows: IndexArray) -> Key | None:
-        """A value of `join`'s foreign key among the rows that names no row; None if all do."""
+        """A value of `join`'s foreign key among the rows that matches no row; None if all match."""
         with self._continued():
             values = self._values(join.table, rows, tuple(join.columns))
             others = self._matching(join.to_table, tuple(join.to_columns), values)
         return next((value for value in values if None not in value and value not in others), None)
 
     def read(self, table: str, rows: IndexArray, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """The rows, in their order, as dictionaries."""
+        """The rows, in order, as dictionaries."""
         with self._continued():
             values = self._values(table, rows, tuple(columns))
         return [dict(zip(columns, each, strict=True)) for each in values]
 
     @contextmanager
     def _continued(self) -> Iterator[None]:
-        """A question by itself keeps the numbers that rows were given by the last one."""
+        """A single query keeps the numbers given to rows by the last one."""
         with self._lock:
             known = self._rows
             with self.reading():
@@ -197,7 +197,7 @@ class SQLDatabase:
         return self._rows.setdefault(table, _Rows(own.primary_key or own.columns, is_unique=bool(own.primary_key)))
 
     def _matching(self, table: str, columns: tuple[str, ...], keys: Sequence[Key]) -> dict[Key, list[int]]:
-        """The rows that have each of the keys in some columns; a key without any is not there."""
+        """The rows that have each of the keys in some columns; keys without any are absent."""
         rows = self._of(table)
         known = rows.matches.setdefault(columns, {})
         wanted = dict.fromkeys(tuple(key) for key in keys if None not in key)
@@ -211,7 +211,7 @@ class SQLDatabase:
         return {key: known[key] for key in wanted if known.get(key)}
 
     def _values(self, table: str, numbers: IndexArray, columns: tuple[str, ...]) -> list[Key]:
-        """What some columns of rows hold."""
+        """The values of some columns of rows."""
         rows = self._of(table)
         keys = [rows.key(int(number)) for number in numbers]
         if set(columns) <= set(rows.columns):
@@ -236,7 +236,7 @@ class SQLDatabase:
             condition = sqlalchemy.or_(*equal)
         chosen = [own[name].label(f"c{k}") for k, name in enumerate(what)]
         _, rows = self._server.answer(self._connection, sqlalchemy.select(*chosen).where(condition))
-        # PostgreSQL fills CHAR(8) up with blanks, which are none of a key.
+        # PostgreSQL pads CHAR(8) with blanks, which are not part of a key.
         padded = [isinstance(column.type, sqlalchemy.CHAR) for column in chosen]
         return [tuple(_key_value(*each) for each in zip(row, padded, strict=True)) for row in rows]
 
@@ -247,7 +247,7 @@ class SQLDatabase:
 
 
 class _Rows:
-    """Numbers for the rows of a table, each of which goes by the values of some columns."""
+    """Numbers for the rows of a table, each identified by the values of some columns."""
 
     def __init__(self, columns: Sequence[str], is_unique: bool) -> None:
         self.columns, self._is_unique = tuple(columns), is_unique
@@ -257,7 +257,7 @@ class _Rows:
         self._seen: dict[Key, int] = {}
 
     def number(self, key: Key) -> int:
-        """The number of a row; equal rows of one answer are told apart by their order, which nothing depends on."""
+        """The number of a row; equal rows of one answer are distinguished by their order, on which nothing depends."""
         again = 0 if self._is_unique else self._seen.get(key, 0)
         if not self._is_unique:
             self._seen[key] = again + 1
@@ -267,7 +267,7 @@ class _Rows:
         return found
 
     def end_answer(self) -> None:
-        """Equal rows come in one answer, all of them: the next begins to count again."""
+        """Equal rows all come in one answer, so the next answer starts counting again."""
         self._seen = {}
 
     def key(self, number: int) -> Key:
@@ -275,7 +275,7 @@ class _Rows:
 
 
 def _type(sqlalchemy: Any, kind: Any) -> Any:
-    """The type of a column, with identifiers as texts: so keys are written."""
+    """The type of a column, with identifiers as texts, as in keys."""
     return sqlalchemy.Uuid(as_uuid=False) if isinstance(kind, sqlalchemy.Uuid) else kind
 
 

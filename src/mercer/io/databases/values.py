@@ -1,4 +1,4 @@
-"""Values of a database as tables have them."""
+"""Conversion of database values to those of tables."""
 
 import datetime as dt
 import json
@@ -9,7 +9,7 @@ _PLAIN = (str, bytes, int, float, dt.date, dt.timedelta)
 
 
 def plain(value: Any) -> Any:
-    """A value as a number, a date or a text: identifiers, times of day, lists and objects are texts."""
+    """A value as a number, a date or a text: identifiers, times of day, lists and objects become texts."""
     if value is None or isinstance(value, _PLAIN):
         return value
     if isinstance(value, Decimal):

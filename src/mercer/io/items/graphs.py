@@ -1,7 +1,7 @@
 """Graphs from folders and zip files in the text format of the TU Dortmund collection.
 
-A set called DS consists of ``DS_A.txt`` (an arc a line, nodes counted from 1 over all graphs),
-``DS_graph_indicator.txt`` (the graph of each node) and, where there are any, ``DS_graph_labels.txt``,
+A set called DS consists of ``DS_A.txt`` (one arc per line, nodes counted from 1 over all graphs),
+``DS_graph_indicator.txt`` (the graph of each node) and optionally ``DS_graph_labels.txt``,
 ``DS_node_labels.txt``, ``DS_edge_labels.txt``, ``DS_node_attributes.txt``,
 ``DS_edge_attributes.txt`` and ``DS_graph_attributes.txt``.
 """
@@ -25,11 +25,11 @@ from mercer.kernels.graph.graph import Graph
 
 # Bytes of text read at a time.
 PIECE = 2**20
-# What graphs take in memory, about: each of them, each of its nodes, and each arc while edges are found.
+# Approximate memory of each graph, each of its nodes, and each arc while edges are found.
 _GRAPH, _NODE, _ARC = 1000, 100, 150
-# What Python makes of a byte of a zip's list of files.
+# Memory that Python needs per byte of a zip's list of files.
 _ENTRIES = 16
-# What reading a damaged zip may raise: an unknown version or method, a password, a stream that ends.
+# Errors that reading a damaged zip may raise: an unknown version or method, a password, a truncated stream.
 BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -44,11 +44,11 @@ BROKEN = (
 
 
 class GraphSet(NamedTuple):
-    """Graphs with what is known of each."""
+    """Graphs with their labels and targets."""
 
     graphs: list
     labels: np.ndarray | None  # the class of each graph
-    targets: np.ndarray | None  # numbers of each graph, where there are any
+    targets: np.ndarray | None  # numbers of each graph, if there are any
     name: str
 
 
@@ -62,20 +62,20 @@ def read_graphs(
     path : str, Path or open binary file
         A folder or a zip file with the text files of one set.
     directed : bool
-        Whether the arcs are directed. Otherwise an arc and its reverse are one edge.
+        Whether the arcs are directed. If not, an arc and its reverse are one edge.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the graphs may take; what is free by default. A zip is unpacked piece by piece.
+        Bytes (or "2GiB") that the graphs may take; by default, the free memory. A zip is unpacked piece by piece.
 
     Returns
     -------
     GraphSet
-        ``graphs``, their class ``labels``, their numeric ``targets`` and the ``name`` of the set; what the
-        set does not have is None.
+        ``graphs``, their class ``labels``, their numeric ``targets`` and the ``name`` of the set; None for
+        anything that the set does not have.
 
     Raises
     ------
     DataError
-        Names the file and the line that are wrong.
+        Names the faulty file and line.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class _Source:
         self.name = names[0].removesuffix("_A.txt")
 
     def take(self, size: int) -> None:
-        """Count bytes of memory, and refuse what there is no room for."""
+        """Count bytes of memory, and refuse more than there is room for."""
         self.left -= size
         if self.left < 0:
             raise DataError(
@@ -168,13 +168,13 @@ class _Source:
         yield rest
 
     def file(self, what: str) -> str:
-        """The name of a file, as errors say it."""
+        """The name of a file for errors."""
         return f"{self.name}_{what}.txt"
 
     def numbers(
         self, what: str, kind: type, width: int | None = None, rows: int | None = None, optional: bool = False
     ) -> Any:
-        """The numbers of a file, one line a row; None if it is not there and need not be."""
+        """The numbers of a file, one row per line; None if it is optional and not there."""
         name = self.file(what)
         if name not in self.files:
             if optional:
@@ -192,15 +192,15 @@ class _Source:
 
 
 def _unpacking(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
-    """A file of a zip, to be read piece by piece."""
+    """A file in a zip, to be read piece by piece."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        # Python unpacks the others without an end that one could set.
+        # Python unpacks the others without a limit that could be set.
         raise DataError(f"{entry.filename}: is compressed by a method other than deflate; pack the zip again")
     return archive.open(entry)
 
 
 def _without_blank_ends(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The lines of each piece, less the blank ones before the first and after the last that is not."""
+    """The lines of each piece, without leading and trailing blank lines."""
     blank, has_begun = 0, False
     for piece in pieces:
         lines = piece.splitlines()
@@ -217,10 +217,10 @@ def _without_blank_ends(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _parsed(lines: list[bytes], kind: type, width: int, where: str, before: int) -> Array:
-    """Rows of numbers separated by commas or blanks; `before` are the lines above."""
+    """Rows of numbers separated by commas or blanks; `before` counts the lines above."""
     try:
         values = np.array(b" ".join(lines).replace(b",", b" ").split(), dtype=kind)
-    except (ValueError, OverflowError):  # no number, or a whole one of more than 64 bits
+    except (ValueError, OverflowError):  # not a number, or an integer of more than 64 bits
         values = None
     whole = values is not None and values.size == width * len(lines) and np.isfinite(values).all()
     if not whole or (kind is float and width == 0):
@@ -229,7 +229,7 @@ def _parsed(lines: list[bytes], kind: type, width: int, where: str, before: int)
 
 
 def _complain(lines: list[bytes], kind: type, width: int, where: str, before: int) -> NoReturn:
-    """Raise an error that names the first line that is wrong."""
+    """Raise an error that names the first faulty line."""
     meant = "whole numbers" if kind is int else "finite numbers"
     for number, line in enumerate(lines, before + 1):
         words = line.replace(b",", b" ").split()
@@ -253,7 +253,7 @@ def _require_in_order(graph_of_node: IndexArray, source: _Source) -> int:
     labels = source.numbers("graph_labels", int, optional=True)
     last, most = int(graph_of_node.max(initial=0)), len(graph_of_node) if labels is None else len(labels)
     if last > most:
-        # Each number up to the last would be a graph, if need be one without nodes: nobody has so many.
+        # Each number up to the last would be a graph, possibly without nodes: no real set has so many.
         where = f"{source.file('graph_indicator')} in {source.path}, line {len(graph_of_node)}"
         known = f"{most} nodes in all" if labels is None else f"labels of {most} graphs"
         raise DataError(f"{where}: graph {last} was not expected, there are {known}")
@@ -311,7 +311,7 @@ def _labels(numbers: Array | None) -> list[Any] | None:
 def _once(
     arcs: IndexArray, labels: Sequence[Any] | None, numbers: Array | None, directed: bool, source: _Source
 ) -> IndexArray:
-    """Which arcs to keep so that each edge is there once; both ways of it must have one label, and the same numbers."""
+    """Which arcs to keep so that each edge occurs once; both directions must have the same label and numbers."""
     pairs = arcs if directed else np.sort(arcs, axis=1)
     codes = pairs[:, 0] * (arcs.max(initial=0) + 1) + pairs[:, 1]
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)

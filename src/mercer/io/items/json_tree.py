@@ -1,4 +1,4 @@
-"""JSON into nodes without recursion: Python's own reader stops at a thousand levels."""
+"""JSON parsed into nodes without recursion: Python's own parser stops at a thousand levels."""
 
 import re
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
@@ -57,7 +57,7 @@ class _Reader:
         self.place = found.end()
         return (found[0], [])
 
-    def key(self) -> Any:  # None, which callers hand on: no value is finished yet
+    def key(self) -> Any:  # None, which callers pass on: no value is finished yet
         """Read the key of the next entry of an object; arrays have none."""
         frame = self.frames[-1]
         if frame[0] == "{":
@@ -69,7 +69,7 @@ class _Reader:
             self.place += 1
 
     def give(self, value: tuple[str, list[Any]]) -> tuple[str, list[Any]] | None:
-        """Hand a finished value to the innermost open frame; the frame itself once it ends."""
+        """Pass a finished value to the innermost open frame; the frame itself once it ends."""
         frame = self.frames[-1]
         frame[1].append((frame[2], [value]) if frame[0] == "{" else value)
         character = self.peek()

@@ -1,4 +1,4 @@
-"""Bracketed trees with a label in front: ``question (S (WH who) (VP came))``, one a line."""
+"""Bracketed trees with a label in front: ``question (S (WH who) (VP came))``, one per line."""
 
 import re
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ def read_labelled_trees(source: "Source") -> "tuple[list[Tree], Array | None]":
     trees, labels, size = [], [], 0
     for number, line in source.lines():
         if line.strip():
-            # Before it is read: the text says how many nodes there may be.
+            # Before parsing: the text shows how many nodes there may be.
             size += TREE + NODE * (line.count("(") + line.count(" ")) + len(line)
             source.require_room(size)
             label, tree = _line(line, number, source.name)

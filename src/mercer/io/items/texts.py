@@ -1,4 +1,4 @@
-"""Folders of texts: one file a text, one folder a class."""
+"""Folders of texts: one file per text, one folder per class."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,8 +15,8 @@ from mercer.io.source import Source
 def read_text_folder(source: Source) -> tuple[list[str], Array | None, list[str]]:
     """(texts, the class of each or None, names) of the files of a folder.
 
-    The class of a text is the folder that it is in. A folder that holds the files themselves has
-    texts without a class. Names that begin with a dot are left out.
+    The class of a text is its folder. If a folder contains the files themselves, the
+    texts have no class. Names that begin with a dot are ignored.
     """
     inside = sorted(each for each in cast(Path, source.path).iterdir() if not each.name.startswith("."))
     folders = [each for each in inside if each.is_dir()]

@@ -1,7 +1,7 @@
 """Trees from documents: Penn brackets, XML, HTML and JSON.
 
 A `str` or `bytes` is the document itself; a path (``pathlib.Path``) or an open file is read,
-compressed files (.gz, .xz, .bz2) included. Every reader keeps a stack of its own, so that
+compressed (.gz, .xz, .bz2) or not. Every reader keeps an explicit stack, so
 documents may be as deep as memory allows.
 """
 
@@ -21,13 +21,13 @@ from mercer.io.items.json_tree import read_json_nodes
 from mercer.kernels.tree.bracket_notation import read_all
 from mercer.kernels.tree.tree import Tree
 
-# What a tree takes in memory, about, and each of its nodes.
+# Approximate memory of a tree, and of each of its nodes.
 TREE, NODE = 500, 100
-# What a byte of a document may take as part of a tree: in JSON three of them are a node.
+# Memory that a byte of a document may take as part of a tree: in JSON three of them are a node.
 _IN_MEMORY = NODE // 2
 PIECE = 2**20
 
-# Elements without an end tag, and those that end where one of their own kind begins.
+# Elements without an end tag, and those that end where another of the same kind begins.
 _VOID = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }  # fmt: skip
@@ -40,7 +40,7 @@ _NOT_TEXT = ("script", "style")
 
 
 class _Nodes:
-    """A tree as it grows: labels and numbers of children in preorder, and who is still open."""
+    """A tree under construction: labels and numbers of children in preorder, and the open nodes."""
 
     def __init__(self, is_text: bool, is_attribute: bool) -> None:
         self.labels, self.counts, self.open = [], [], []
@@ -77,14 +77,14 @@ class _Nodes:
 def read_brackets(
     source: str | bytes | PathLike[str] | IO[Any], *, memory_limit: int | str | None = None
 ) -> list[Tree]:
-    """All trees of a document in Penn brackets.
+    """Read all trees of a document in Penn brackets.
 
     Parameters
     ----------
     source : str, bytes, path or open file
-        Trees may stand on one line or on several.
+        Trees may be on one line or on several.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the document may take with its tree; what is free by default.
+        Bytes (or "2GiB") that the document and its tree may take; by default, the free memory.
 
     Returns
     -------
@@ -106,10 +106,10 @@ def read_xml(
     attributes: bool = True,
     memory_limit: int | str | None = None,
 ) -> Tree:
-    """The tree of an XML document.
+    """Read an XML document as a tree.
 
-    Elements are nodes. An attribute is a child ``@name`` whose leaf is its value, the words of
-    a text are leaves. Documents that declare entities are refused: they can be made to grow
+    Elements are nodes. An attribute is a child ``@name`` whose leaf is its value; the words of
+    a text are leaves. Documents that declare entities are refused, because they can be made to grow
     without bound, or to read other files.
 
     Parameters
@@ -118,7 +118,7 @@ def read_xml(
     text, attributes : bool
         False leaves them out.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the document may take with its tree; what is free by default.
+        Bytes (or "2GiB") that the document and its tree may take; by default, the free memory.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def _refuse_entity(name: str, *_: object) -> NoReturn:
 
 
 class _HTML(HTMLParser):
-    """Elements as they come; what is never closed ends with its parent."""
+    """Elements as they come; anything left open ends with its parent."""
 
     def __init__(self, nodes: _Nodes) -> None:
         super().__init__(convert_charrefs=True)
@@ -180,10 +180,10 @@ class _HTML(HTMLParser):
             self.nodes.words(data)
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:
-        """What is after ``<![`` and not a section is a comment up to the next ``>``, as in browsers."""
+        """Anything after ``<![`` that is not a section is a comment up to the next ``>``, as in browsers."""
         try:
             return super().parse_marked_section(i, cast(bool, report))
-        except AssertionError:  # what Python says up to 3.13
+        except AssertionError:  # raised by Python up to 3.13
             return self.rawdata.find(">", i) + 1 or -1
 
     def _close(self) -> None:
@@ -198,7 +198,7 @@ def read_html(
     attributes: bool = False,
     memory_limit: int | str | None = None,
 ) -> Tree:
-    """The tree of an HTML page, as forgiving as browsers are about missing end tags.
+    """Read an HTML page as a tree, as forgiving as browsers are about missing end tags.
 
     The root is a node ``#document``; scripts and styles keep their node but not their text.
 
@@ -209,7 +209,7 @@ def read_html(
     text, attributes : bool
         Whether words and attributes (as in `read_xml`) become nodes.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the document may take with its tree; what is free by default.
+        Bytes (or "2GiB") that the document and its tree may take; by default, the free memory.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def read_html(
 
 
 def read_json(source: str | bytes | PathLike[str] | IO[Any], *, memory_limit: int | str | None = None) -> Tree:
-    """The tree of a JSON document.
+    """Read a JSON document as a tree.
 
     An object is a node ``{}`` with a child for each key, sorted, whose child is the value; an
     array is a node ``[]``; strings, numbers, true, false and null are leaves.
@@ -239,7 +239,7 @@ def read_json(source: str | bytes | PathLike[str] | IO[Any], *, memory_limit: in
     ----------
     source : str, bytes, path or open file
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the document may take with its tree; what is free by default.
+        Bytes (or "2GiB") that the document and its tree may take; by default, the free memory.
 
     Returns
     -------

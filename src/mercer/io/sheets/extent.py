@@ -1,7 +1,7 @@
-"""How much a spreadsheet holds, before a library makes a table of it.
+"""How much a spreadsheet contains, before a library makes a table of it.
 
-Cells say themselves where they are, so that one cell far away, or a row said to be there a million times, makes a small
-file a table that no memory holds; and a long text that is stored once may be in every cell.
+Cells state their own positions, so one cell far away, or a row declared to repeat a million times, makes a small
+file a table that does not fit into memory; and a long text that is stored once may be in every cell.
 """
 
 import re
@@ -13,21 +13,21 @@ from xml.parsers import expat
 _PIECE = 2**20
 _CELL = re.compile(rb'\br="([A-Z]{1,3})([0-9]{1,7})"')
 _SHARED = re.compile(rb'<c\b[^>]*\bt="s"[^>]*>\s*<v>([0-9]{1,9})</v>')
-# A cell may lie across two pieces; what is looked for of it is not longer.
+# A cell may be split between two pieces; the part that matters is not longer than this.
 _OVERLAP = 256
 _LETTERS = 26
 _STRINGS = "xl/sharedStrings.xml"
 
 
 class Extent(NamedTuple):
-    """Cells from the first to the last of the largest sheet, empty ones included, and characters in all of them."""
+    """Cells from the first to the last of the largest sheet, including empty ones, and characters in all of them."""
 
     cells: int
     characters: int
 
 
 def extent_of_xlsx(archive: zipfile.ZipFile) -> Extent:
-    """The extent of a workbook, whose texts may be stored once for all cells that have them."""
+    """The extent of a workbook, whose texts may be stored once for all cells that contain them."""
     parts = [name for name in archive.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name)]
     lengths = _lengths_of_strings(archive) if _STRINGS in archive.namelist() else []
     found = [_of_part(archive, name, lengths) for name in parts]
@@ -78,7 +78,7 @@ def _place(letters: bytes) -> int:
 
 
 def extent_of_ods(archive: zipfile.ZipFile) -> Extent:
-    """The extent of an OpenDocument spreadsheet, where a cell or a row may be said to be there many times."""
+    """The extent of an OpenDocument spreadsheet, where a cell or a row may be declared to repeat many times."""
     counter = _RepeatedCells()
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = counter.begins, counter.ends
@@ -88,7 +88,7 @@ def extent_of_ods(archive: zipfile.ZipFile) -> Extent:
 
 
 class _RepeatedCells:
-    """Counts rows up to the last that holds anything, times cells up to the last that does; and their texts."""
+    """Counts rows up to the last nonempty one, times cells up to the last nonempty one; and their texts."""
 
     def __init__(self) -> None:
         self.most = self.characters = self._rows = self._times = self._width = self._cells = self._filled = 0

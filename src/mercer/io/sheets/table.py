@@ -1,4 +1,4 @@
-"""A sheet as a table: its first row names the columns, and texts that are numbers are read by the rule book of text."""
+"""A sheet as a table: its first row names the columns, and texts that are numbers are read by the rules for text."""
 
 import datetime as dt
 from collections import Counter
@@ -27,7 +27,7 @@ def read_spreadsheet(
     missing: Iterable[str] = MISSING,
     decimal: str | None = None,
 ) -> tuple[ColumnFrame, list[ColumnNote]]:
-    """(the table of a sheet, what is to be said of its columns)."""
+    """(the table of a sheet, notes on its columns)."""
     sheet = read_sheet(source, kind, table)
     where = f"{source.name}, sheet {sheet.name!r}"
     rows = [(sheet.first_row + k, row) for k, row in enumerate(sheet.rows) if any(cell != "" for cell in row)]
@@ -49,7 +49,7 @@ def read_spreadsheet(
 def _names(
     first: Sequence[Any], rows: Iterable[Sequence[Any]], header: bool, where: str
 ) -> tuple[list[str], list[int]]:
-    """(the names of columns, where each is in a row); columns without a name or a value are none."""
+    """(the names of columns, the position of each in a row); columns without a name or a value are left out."""
     places = [k for k in range(len(first)) if any(row[k] != "" for row in rows)]
     if not header:
         return [f"x{k + 1}" for k in range(len(places))], places
@@ -61,14 +61,14 @@ def _names(
 
 
 def _value(cell: Any, gone: Container[str]) -> Any:
-    """A cell as a table has it: a time of day is a text, as in every other format."""
+    """A cell as a value of a table: a time of day is a text, as in every other format."""
     if isinstance(cell, str):
         return None if cell.strip() in gone or not cell.strip() else cell
     return cell.isoformat() if isinstance(cell, dt.time) else _whole(cell)
 
 
 def _whole(cell: Any) -> Any:
-    """A number as a whole one where it is: spreadsheets know no others than real ones."""
+    """A number as an integer if it is one: spreadsheets have only real numbers."""
     return int(cell) if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53 else cell
 
 
@@ -109,7 +109,7 @@ def _are_numbers_or_texts(values: Iterable[Any]) -> bool:
 
 
 def _fault(values: Sequence[Any], verdict: Verdict) -> int | None:
-    """The first row of a word, in a column that was meant to hold numbers only; None where there is none."""
+    """The first row of a word, in a column that was meant to contain only numbers; None if there is none."""
     if not _are_numbers_or_texts(values):
         return None
     strange = [

@@ -1,4 +1,4 @@
-"""The rows of a sheet, read by python-calamine after a look at how far it reaches."""
+"""The rows of a sheet, read by python-calamine after checking its extent."""
 
 import io
 import zipfile
@@ -15,15 +15,15 @@ from mercer.io.sheets.extent import extent_of_ods, extent_of_xlsx
 if TYPE_CHECKING:
     from mercer.io.source import Source
 
-# What a cell takes in memory while a sheet is read: in the library, as an object of Python's, in a list, in an array.
+# Memory of a cell while a sheet is read: in the library, as a Python object, in a list, in an array.
 _CELL = 100
-# What a character of a text takes there: as the library has it, and as Python does.
+# Memory of a character of a text: in the library, and in Python.
 _CHARACTER = 3
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, NotImplementedError, RuntimeError)
 
 
 class Sheet(NamedTuple):
-    """The cells of a sheet, row by row, from the first that holds anything; "" where a cell holds nothing."""
+    """The cells of a sheet, row by row, from the first nonempty one; "" for an empty cell."""
 
     name: str
     first_row: int
@@ -31,7 +31,7 @@ class Sheet(NamedTuple):
 
 
 def read_sheet(source: "Source", kind: str, name: str | None) -> Sheet:
-    """The sheet called `name`; the only one that holds anything where none is named."""
+    """The sheet called `name`; by default, the only nonempty one."""
     content = source.read()
     _require_room(source, kind, content)
     with _opened(source, content) as (calamine, book):
@@ -86,7 +86,7 @@ def _require_room(source: "Source", kind: str, content: bytes) -> None:
 
 @contextmanager
 def _opened(source: "Source", content: bytes) -> Iterator[tuple[Any, Any]]:
-    """(the library, the workbook); whatever the library says of a damaged file is a DataError."""
+    """(the library, the workbook); any error of the library about a damaged file becomes a DataError."""
     try:
         import python_calamine as calamine
     except ImportError as error:
@@ -100,7 +100,7 @@ def _opened(source: "Source", content: bytes) -> Iterator[tuple[Any, Any]]:
     except calamine.CalamineError as error:
         raise DataError(f"{source.name}: cannot be read as a spreadsheet: {error}") from error
     except BaseException as error:
-        # A library in Rust that has met what it did not think of.
+        # A library in Rust that has met something unforeseen.
         if type(error).__name__ != "PanicException":
             raise
         raise DataError(f"{source.name}: cannot be read as a spreadsheet") from error

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class SvmlightFile:
-    r"""Batches (X, y) of an svmlight file; X is a CSR matrix, y holds numbers.
+    r"""Batches (X, y) of an svmlight file; X is a CSR matrix, y has numbers.
 
     Memory is bounded by `chunk_bytes` and the longest line, whatever the size of the file. Each
-    ``for`` loop reads the file from the beginning. The rows before a line that is malformed are
-    given out; then a `DataError` names the line.
+    ``for`` loop reads the file from the beginning. The rows before a malformed line are
+    yielded; then a `DataError` names the line.
 
     Parameters
     ----------
     path : str or Path
         Plain, or compressed: .gz, .xz, .bz2.
     n_features : int, optional
-        Number of columns; found by reading the file once, unless told.
+        Number of columns; by default, found by reading the file once.
     zero_based : bool, default=False
         Whether the first feature has index 0 instead of 1.
     dtype : float32 or float64
@@ -95,9 +95,9 @@ class SvmlightFile:
             yield X, table.labels[:, 0]
 
     def read(self, memory_limit: int | str | None = None) -> "tuple[csr_matrix, FloatArray]":
-        """All rows at once, from one reading: (X, y).
+        """All rows at once, in one reading: (X, y).
 
-        The result takes `memory_limit` bytes at most, what is free by default; beside it, memory is bounded as it
+        The result takes at most `memory_limit` bytes, by default the free memory; in addition, memory is bounded as it
         is for batches.
         """
         most = available_bytes() if memory_limit is None else parse_bytes(memory_limit)
@@ -136,14 +136,14 @@ def read_svmlight(
     *,
     memory_limit: int | str | None = None,
 ) -> "tuple[csr_matrix, FloatArray]":
-    r"""All rows of an svmlight file, in one reading.
+    r"""Read all rows of an svmlight file at once.
 
     Parameters
     ----------
     path, n_features, zero_based, dtype
-        As for `SvmlightFile`, whose batches are for files that do not fit into memory.
+        As for `SvmlightFile`, which reads files that do not fit into memory in batches.
     memory_limit : int or str, optional
-        Bytes (or "2GiB") that the rows may take; what is free by default.
+        Bytes (or "2GiB") that the rows may take; by default, the free memory.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The double nearest to a decimal number, by whole numbers only.
+"""The double nearest to a decimal number, by integer arithmetic.
 
 A decimal w 10^q with w of at most 19 digits is w 5^q 2^q. The product of w and the first 128 bits
 of 5^q decides the 53 bits of the nearest double in all but very few cases (Lemire 2021, after
@@ -16,7 +16,7 @@ from mercer._jit.words import as_double, full_product, leading_zeros, word_at
 from mercer._types import Array
 
 SMALLEST_POWER, LARGEST_POWER = -342, 308
-# Digits that a mantissa of 64 bits holds without loss.
+# Digits that a 64-bit mantissa holds without loss.
 MOST_DIGITS = 19
 
 _ZERO, _ONE, _THREE, _ALL = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(2**64 - 1)

@@ -79,7 +79,7 @@ def number(text: int, p: int, fives: int) -> tuple[float, bool, int]:
         byte = byte_at(text, p)
         if 48 <= byte <= 57:
             digits += 1
-            # Zeros in front are no digits of the mantissa.
+            # Leading zeros are not digits of the mantissa.
             if counted > 0 or byte != 48:
                 counted += 1
             if counted <= MOST_DIGITS:

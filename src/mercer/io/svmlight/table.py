@@ -1,4 +1,4 @@
-"""Text of svmlight lines as tables: chunk by chunk, exact, and with errors that name line and column."""
+"""svmlight text as tables: chunk by chunk, exact, and with errors that name line and column."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from mercer._errors import DataError
 from mercer.io.svmlight.nearest_double import powers_of_five
 from mercer.io.svmlight.parser import LABEL, REASONS, VALUE, parse_lines
 
-# Bytes of text read at a time, and the longest line that is believed to be one.
+# Bytes of text read at a time, and the longest line that is accepted.
 CHUNK = 4 * 2**20
 LONGEST_LINE = 256 * 2**20
 ANY_WIDTH = 2**31 - 1
@@ -21,18 +21,18 @@ _TOKEN = re.compile(rb"[^\s#]+")
 
 @dataclass(frozen=True)
 class Layout:
-    """What a line consists of.
+    """The layout of a line.
 
     Attributes
     ----------
     first : int
         Index of the first feature.
     n_features : int
-        How many features there may be.
+        The largest number of features.
     n_labels : int
-        How many numbers stand in front of the features.
+        How many numbers precede the features.
     label : str
-        What they are, for messages.
+        The word for them in messages.
     """
 
     first: int = 1
@@ -55,7 +55,7 @@ class Table:
 
     @classmethod
     def joined(cls, tables: "list[Table]", dtype: DTypeLike = np.float64) -> "Table":
-        """One table of several, each of which is let go as soon as it has been copied."""
+        """One table from several, each of which is released as soon as it has been copied."""
         ends = np.cumsum([0, *(len(table) for table in tables)])
         entries = np.cumsum([0, *(len(table.indices) for table in tables)])
         kind = np.int32 if entries[-1] < 2**31 else np.int64
@@ -84,7 +84,7 @@ def tables_of(
 ) -> Iterator[Table]:
     """Tables of the lines of an open binary file, about `chunk_bytes` of text each.
 
-    The rows before a line that is malformed are given out; then a `DataError` names the line.
+    The rows before a malformed line are yielded; then a `DataError` names the line.
     """
     for text in chunks_of(file, name, chunk_bytes):
         table, lines, fault = _parse(text, layout)
@@ -110,7 +110,7 @@ def within(tables: Iterable[Table], most: int, name: str) -> list[Table]:
 
 
 def chunks_of(file: IO[bytes], name: str, chunk_bytes: int) -> Iterator[bytes]:
-    """Text of whole lines, each with its end."""
+    """Text of whole lines, each with its line end."""
     rest = b""
     try:
         while block := file.read(chunk_bytes):
@@ -132,7 +132,7 @@ def chunks_of(file: IO[bytes], name: str, chunk_bytes: int) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class _Fault:
-    """Why a line is refused, where in the text it begins, and where it errs."""
+    """Why a line is refused, where it begins in the text, and where the fault is."""
 
     reason: int
     line: int
@@ -149,7 +149,7 @@ def _refusal(text: bytes, fault: _Fault, name: str, line: int, layout: Layout) -
 def _parse(text: bytes, layout: Layout) -> tuple[Table, int, _Fault | None]:
     """(table, lines read, fault or None) of some whole lines."""
     n_rows, n_entries = text.count(b"\n"), text.count(b":")
-    # No line has more labels than it has bytes, whatever somebody declared.
+    # No line has more labels than it has bytes, whatever was declared.
     n_labels = min(layout.n_labels, len(text))
     n_rows = min(n_rows, len(text) // max(1, 2 * n_labels - 1) + 1)
     labels, indptr = np.empty(n_rows * n_labels), np.empty(n_rows + 1, np.int32)

@@ -1,9 +1,9 @@
 r"""Squared distances by differences, for rows so far from the origin that inner products lose them.
 
-:math:`|x|^2 + |y|^2 - 2 \langle x, y \rangle` is a matrix product, and loses what is small beside :math:`|x|^2`. A
+:math:`|x|^2 + |y|^2 - 2 \langle x, y \rangle` is a matrix product, but loses whatever is small beside :math:`|x|^2`. A
 difference of two close numbers is exact wherever they are, so :math:`\sum_k (x_k - y_k)^2` is right to the last digits;
-it takes several times as long. A kernel that knows only distances sees no difference between rows with inner products
-:math:`\langle x, y \rangle` and points with "inner products" :math:`-\tfrac12 |x - y|^2` and lengths of zero.
+it takes several times as long. To a kernel of distances, rows with inner products
+:math:`\langle x, y \rangle` are the same as points with "inner products" :math:`-\tfrac12 |x - y|^2` and norms of zero.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from mercer._types import Array, IndexArray
 if TYPE_CHECKING:
     from mercer.kernels.items.rows import Rows as PreparedRows
 
-# A kernel entry that may be off by more than this for loss of digits is computed by differences.
+# A kernel entry that may lose more than this is computed by differences.
 LOST = 1e-12
 
 
@@ -68,7 +68,7 @@ def _sparse(
 
 
 def negative_half_squares(left: "PreparedRows", right: "PreparedRows") -> Array:
-    """-|x - y|^2 / 2 for the rows of two `Rows`, in a buffer that the next call in this thread uses again."""
+    """-|x - y|^2 / 2 for the rows of two `Rows`, in a buffer that the next call in this thread reuses."""
     out = scratch("dots", (len(left), len(right)), left.dtype)
     if left.is_sparse and right.is_sparse:
         one, other = left.values, right.values

@@ -1,4 +1,4 @@
-"""A bounded store of rows of a kernel matrix, the least recently used going first."""
+"""A bounded store of rows of a kernel matrix that evicts the least recently used."""
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -58,13 +58,13 @@ def scatter(block: Array, unknown: IndexArray, known: IndexArray, out: Array, be
 
 
 def split(n: int, parts: int) -> list[Span]:
-    """Spans that share n items out among `parts` workers."""
+    """Spans that divide n items among `parts` workers."""
     edges = np.linspace(0, n, parts + 1).astype(np.int64)
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
 def add_weighted_rows(store: Array, slots: IndexArray, weights: FloatArray, out: Array, workers: int) -> None:
-    """Parallel form of `weighted_rows` over the whole length of `out`, where that is worth a second thread."""
+    """Parallel form of `weighted_rows` over the whole length of `out`, if that is worth a second thread."""
     # Weights in double precision: the sum of thousands of products must not drift.
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     if workers == 1 or len(slots) * len(out) < 8 * SERIAL_ENTRIES:
@@ -85,7 +85,7 @@ def gather_rows(
 
 
 def scatter_symmetric(block: Array, unknown: IndexArray, known: IndexArray, out: Array, workers: int) -> None:
-    """Complete a symmetric `out` of which the rows `known` are there: out[unknown, unknown]
+    """Complete a symmetric `out` of which the rows `known` are already there: out[unknown, unknown]
     from `block`, out[unknown, known] from the known rows."""
     run_parallel(lambda span: scatter(block, unknown, known, out, *span), split(len(unknown), 4 * workers), workers)
 
@@ -93,8 +93,8 @@ def scatter_symmetric(block: Array, unknown: IndexArray, known: IndexArray, out:
 class RowCache:
     """At most `max_bytes` of rows of length n, found by index.
 
-    The store is asked of the system at once and touched row by row: pages that no row
-    needs are never made real. A request for more rows than fit keeps what it can.
+    The store is requested from the system at once and touched row by row, so pages that no row
+    needs are never allocated. If more rows are requested than fit, some are kept.
     """
 
     def __init__(self, n: int, dtype: DTypeLike, max_bytes: int) -> None:
@@ -128,12 +128,12 @@ class RowCache:
         return kept, slots
 
     def touch(self, indices: IndexArray) -> None:
-        """Mark cached rows as used just now, so that they are evicted last."""
+        """Mark cached rows as just used, so that they are evicted last."""
         self._clock += 1
         self._used_at[self.slot[indices]] = self._clock
 
     def forget(self, indices: IndexArray) -> None:
-        """Drop rows; their places are used again when the store is full."""
+        """Drop rows; their slots are reused when the store is full."""
         slots = self.slot[indices]
         self._used_at[slots] = 0
         self.slot[indices] = -1

@@ -1,8 +1,8 @@
-"""Products with a symmetric matrix of which each tile is read once: for its rows and, transposed, its columns.
+"""Products with a symmetric matrix that read each tile once: for its rows and, transposed, for its columns.
 
-Tiles may be numbers of any kind, whole ones among them; sums are in the precision of the coefficients
+Tiles may have any numeric type, including integers; sums are in the precision of the coefficients
 within a tile, and in double precision between tiles. BLAS is made for more columns than most methods have: for
-up to some fifty, a pass that does both, for two columns at a time, is up to four times faster.
+up to some fifty, a pass that does both, two columns at a time, is up to four times faster.
 """
 
 from typing import TYPE_CHECKING
@@ -21,13 +21,13 @@ from mercer.kernels.evaluation import tiles
 if TYPE_CHECKING:
     from mercer.kernels.gram.packed_triangle import Triangle
 
-# Sums are taken in so many parts, each by one thread: of one product, and of several, whose sums take more room.
+# Sums are taken in this many parts, each by one thread: for one product, and for several, whose sums take more room.
 FOLDS, FOLDS_OF_SEVERAL = 8, 4
-# From so many products at once on, they are left to BLAS.
+# From this many products at once, they are left to BLAS.
 MANY = 48
-# A tile on the diagonal is taken apart into strips of so many rows, and triangles as high.
+# A tile on the diagonal is divided into strips of this many rows, and triangles as high.
 STRIP = 128
-# Sums of a tile that are no larger than this may be in single precision.
+# Sums of a tile no larger than this may be in single precision.
 LARGEST_SUM = 1e3
 
 
@@ -182,7 +182,7 @@ def folded_products(n: int, visit: Visit, coefficients: Array, n_jobs: int | Non
 
 
 def _receiver(rows: Span, columns: Array, totals: FloatArray) -> Receive:
-    """What adds the products with a tile of these rows to the totals."""
+    """A function that adds the products with a tile of these rows to the totals."""
     begin = rows[0]
     # One product reads a tile once, whatever its width; several read it again while it is in cache.
     longest = len(totals[0]) if len(columns) == 1 else tiles.TILE
@@ -198,7 +198,7 @@ def _receiver(rows: Span, columns: Array, totals: FloatArray) -> Receive:
 
 
 def _add_corner(tile: Array, start: int, rows: Span, columns: Array, totals: Array) -> None:
-    """totals += what a tile, whose columns from `start` on are those of its rows, says from its diagonal down."""
+    """totals += the contribution of a tile whose columns from `start` are those of its rows, from the diagonal down."""
     begin, end = rows
     for top, bottom in tiles.spans(end - begin, STRIP):
         strip, own = tile[top:bottom], (begin + top, begin + bottom)
@@ -208,7 +208,7 @@ def _add_corner(tile: Array, start: int, rows: Span, columns: Array, totals: Arr
 
 
 def _add(tile: Array, start: int, span: Span, rows: Span, columns: Array, totals: Array) -> None:
-    """totals += what a tile, from its column `start` on, says of its rows and, transposed, of its columns."""
+    """totals += the contribution of a tile, from its column `start`, to its rows and, transposed, to its columns."""
     if len(columns) < MANY:
         _fold_all(tile, start, columns, *span, *rows, totals)
         return
@@ -236,7 +236,7 @@ def symmetric_product(
 ) -> FloatArray:
     """K(points, points) @ coefficients, shape (n, k), in double precision; each pair is evaluated once.
 
-    Without the diagonal, it is what the others contribute to each.
+    Without the diagonal, it is the contribution of the others to each.
     """
 
     def visit(place: int, receive: Receive) -> None:
@@ -254,7 +254,7 @@ def symmetric_product(
 
 
 def _summable(coefficients: FloatArray, dtype: DTypeLike) -> Array:
-    """In the precision in which the sums of a tile stay as accurate as its entries."""
+    """In the precision in which the sums of a tile are as accurate as its entries."""
     is_small = tiles.TILE * float(np.abs(coefficients).max(initial=0.0)) <= LARGEST_SUM
     return coefficients.astype(dtype if is_small else np.float64)
 

@@ -1,10 +1,10 @@
 """Evaluate any kernel tile by tile on both cores, while each tile is still in cache.
 
-Three questions are asked of it: a rectangular block, a symmetric Gram matrix (half the
-work), and a product K(left, right) @ coefficients that never stores the block (`symmetric_product` has that
-of a symmetric matrix, for half the work).
-`stop`, where given, is asked between tiles and ends the work early (see `run_parallel`); a
-block and a Gram matrix tell it what share of them is done.
+It computes a rectangular block, a symmetric Gram matrix (half the
+work), and a product K(left, right) @ coefficients that never stores the block (`symmetric_product` does this
+for a symmetric matrix, with half the work).
+`stop`, if given, is called between tiles and can end the work early (see `run_parallel`); for a
+block and a Gram matrix it receives the fraction done.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TILE = 512
 GRAM_TILE, LARGE_GRAM_TILE, FEW_FEATURES = 192, 384, 64
-# Up to so many items, tiles of a symmetric matrix are so many rows and all that is right of the diagonal.
+# Up to this many items, tiles of a symmetric matrix are this many rows and everything right of the diagonal.
 WIDEST, WIDE_TILE = 1024, 128
 # Below this many entries, waking a second thread costs more than it saves.
 SERIAL_ENTRIES = 40_000
@@ -68,18 +68,18 @@ def spans(n: int, length: int = TILE) -> list[Span]:
 
 
 def _even_spans(n: int, longest: int) -> list[Span]:
-    """As `spans`, with tiles of about the same length: what is left over would be a narrow one."""
+    """Like `spans`, with tiles of about the same length, so that none is left narrow."""
     count = max(1, -(-n // longest))
     return spans(n, min(longest, max(1, -(-n // (16 * count))) * 16))
 
 
 def longest(items: Prepared) -> int:
-    """How many items a tile may have on a side; fewer where an entry takes long (see `Packed`)."""
+    """How many items a tile may have on a side; fewer if an entry takes long (see `Packed`)."""
     return min(TILE, getattr(items, "longest_tile", None) or TILE)
 
 
 def _gram_length(points: Prepared) -> int:
-    """Edge of the tiles of a symmetric matrix: half of those on its diagonal is for nothing, so
+    """Edge of the tiles of a symmetric matrix: half of those on its diagonal is wasted, so
     they are small, unless products of many features need the length."""
     if longest(points) < TILE:
         return longest(points)
@@ -89,7 +89,7 @@ def _gram_length(points: Prepared) -> int:
 
 
 def _length_beside(width: int) -> int:
-    """How many items of a tile beside so many others: narrow tiles are longer."""
+    """How many items a tile has beside this many others: narrow tiles are longer."""
     return TILE * min(8, max(1, TILE // max(1, width)))
 
 
@@ -99,22 +99,22 @@ def _workers(n_jobs: int | None, entries: int, items: Prepared) -> int:
 
 
 def unless(stop: Stop | None) -> None:
-    """Ask `stop` between the tiles of a job, as `run_parallel` does between jobs."""
+    """Call `stop` between the tiles of a job, as `run_parallel` does between jobs."""
     if stop is not None and stop():
         raise Stopped
 
 
 class _Share:
-    """Asks `stop` between tiles, and tells it what share of all entries has been computed."""
+    """Calls `stop` between tiles, with the fraction of all entries computed."""
 
     def __init__(self, stop: Stop | None, total: int) -> None:
         self.stop, self.total, self.done = stop, max(1, total), 0
 
     def ask(self, entries: int) -> None:
-        """Before a tile of so many entries."""
+        """Called before a tile of this many entries."""
         if self.stop is not None and self.stop(self.done / self.total):
             raise Stopped
-        # Two threads may add at once and one of them be lost: this is for people to look at.
+        # Two threads may add at once and lose one update: the number is only for people to look at.
         self.done += entries
 
 
@@ -128,7 +128,7 @@ def fill(
     corner: Span = (0, 0),
     mirrored: bool = False,
 ) -> Array:
-    """Write K(left_i, right_j) to out[i, j], moved by `corner`; `out` is C-ordered, of the
+    """Write K(left_i, right_j) to out[i, j], shifted by `corner`; `out` is C-ordered, of the
     prepared dtype. `mirrored`: the block is part of a symmetric matrix, and written to both its places."""
     length = longest(left)
     share = _Share(stop, len(left) * len(right))
@@ -174,7 +174,7 @@ def _entries(rows: Span, columns: Span) -> int:
 
 
 def _is_short(kernel: KernelTiles, points: Prepared) -> bool:
-    """Whether a row of the matrix is a row of a tile, and few calls matter more than half a tile."""
+    """Whether a row of the matrix is a row of a tile, and fewer calls matter more than half a tile."""
     return kernel.is_dot_product_form and len(points) <= WIDEST and longest(points) == TILE
 
 
@@ -189,7 +189,7 @@ def _square_tiles(n: int, length: int) -> list[list[tuple[Span, Span]]]:
 
 
 def _small_gram(kernel: Tiles, points: Prepared, out: Array, stop: Stop | None) -> Array:
-    """A single tile, with no more ado than it takes."""
+    """A single tile, without overhead."""
     unless(stop)
     with one_blas_thread():
         kernel.tile(points, points, out, 0, 0)
@@ -256,7 +256,7 @@ def _sum_rows(block: Array, weights: Array, out: Array) -> None:
 def _summable(weights: FloatArray, dtype: DTypeLike) -> FloatArray:
     """Weights in the precision in which a tile's sums with them stay accurate.
 
-    A sum in single precision errs by about 6e-8 times the sum of its terms' sizes.
+    A sum in single precision has an error of about 6e-8 times the sum of the absolute values of its terms.
     """
     weights = np.ascontiguousarray(weights, np.float64)
     if weights.shape[1] == 1 or np.abs(weights).sum(axis=0).max(initial=0.0) > 1e3:

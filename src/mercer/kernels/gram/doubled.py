@@ -1,7 +1,7 @@
-"""A kernel matrix in which every item stands twice, without computing an entry twice.
+"""A kernel matrix in which every item appears twice, without computing an entry twice.
 
 Regression in the nu-form has two coefficients for each point. Its matrix is [[K, K], [K, K]]:
-questions about copies are folded to questions about items, and the answers spread out again.
+requests about copies are folded to requests about items, and the answers expanded again.
 """
 
 from typing import cast

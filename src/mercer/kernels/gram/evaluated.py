@@ -1,6 +1,6 @@
-"""A kernel matrix whose entries are computed when they are asked for, tile by tile.
+"""A kernel matrix whose entries are computed on demand, tile by tile.
 
-Rows are kept only where an entry costs more than a read from memory.
+Rows are kept only if an entry costs more than a read from memory.
 """
 
 import threading
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 # An entry that costs more than this many multiplications is worth keeping in memory.
 # (First touch of a page costs about one nanosecond an entry, a product term a hundredth.)
 WORTH_KEEPING = 150
-# From so many on, an entry is fetched from the rows kept sooner than computed again for the matrix of a working set.
+# From this many on, an entry is fetched from the kept rows sooner than recomputed for the matrix of a working set.
 WORTH_FETCHING = 400
-# Numbers of all items, up to which they are kept in double precision too.
+# Largest number of values of all items up to which they are also kept in double precision.
 FEW = 2**20
 
 
 class EvaluatedMatrix(KernelMatrix):
-    """K(x_i, x_j) computed when asked for.
+    """K(x_i, x_j) computed on demand.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class EvaluatedMatrix(KernelMatrix):
     cache_bytes : int
         Bound on the rows kept; rows are kept only if an entry is expensive.
     far : float, optional
-        Where |x|^2 of an item is larger, its entries may err by more than a solver's tolerance.
+        If |x|^2 of an item is larger, its entries may err by more than a solver's tolerance.
     n : int, optional
-        How many items there are; without it they are prepared at once.
+        Number of items; without it they are prepared at once.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class EvaluatedMatrix(KernelMatrix):
 
     @computed_once
     def items(self) -> Any:
-        """The items as the kernel wants them; those of a view that is never asked are never copied."""
+        """The items as the kernel prepares them; those of a view that is never used are never copied."""
         return self.prepare(self.dtype)
 
     @property
@@ -92,7 +92,7 @@ class EvaluatedMatrix(KernelMatrix):
 
     @property
     def cache(self) -> RowCache | Any:
-        """The rows kept, or None where computing is as fast as reading."""
+        """The kept rows, or None if computing is as fast as reading."""
         if self._cache is None and self.entry_cost > WORTH_KEEPING:
             self._cache = RowCache(self.n, self.dtype, self.cache_bytes)
         return self._cache
@@ -120,8 +120,8 @@ class EvaluatedMatrix(KernelMatrix):
         return filled_square(self.n, dtype, lambda values: tiles.gram(kernel, items, values, self.n_jobs, stop))
 
     def stored_in_single(self, stop: Stop | None = None) -> StoredMatrix:
-        """As `stored`, with entries computed in double precision and then rounded: half the memory, and
-        errors of the entries' own size only, where products in single precision would cancel."""
+        """Like `stored`, with entries computed in double precision and then rounded: half the memory, and
+        errors relative only to the entries' own size, where products in single precision would cancel."""
         double = self.in_double()
         values = self._gram(_RoundedTiles(self.kernel), double.items, np.float32, stop)
         return StoredMatrix(values, self.n_jobs, double)
@@ -174,7 +174,7 @@ class EvaluatedMatrix(KernelMatrix):
         if self.cache is None:
             return self._evaluate_product(columns, coefficients, rows, stop)
         with self._lock:
-            # A row is kept when it is computed in full; late in a fit only few places are asked for.
+            # A row is kept when it is computed in full; late in a fit only a few entries are needed.
             if rows is None or 2 * len(rows) > self.n:
                 self._remember(columns, stop)
             return self._product_with_cache(columns, coefficients, rows, stop)
@@ -195,7 +195,7 @@ class EvaluatedMatrix(KernelMatrix):
         return tiles.product(self.kernel, left, self.items.take(columns), coefficients, self.n_jobs, stop)
 
     def _product_of_most(self, columns: IndexArray, coefficients: FloatArray, stop: Stop | None) -> FloatArray:
-        """As `_evaluate_product`, with all rows: each pair of the columns is evaluated once."""
+        """Like `_evaluate_product`, with all rows: each pair of the columns is evaluated once."""
         own, others = self.items.take(columns), np.delete(np.arange(self.n), columns)
         out = np.empty(self.n)
         out[columns] = symmetric_product(self.kernel, own, coefficients[:, None], self.n_jobs, stop)[:, 0]
@@ -211,12 +211,12 @@ class EvaluatedMatrix(KernelMatrix):
             try:
                 self._fill_slots(kept, places, stop)
             except BaseException:
-                # An interruption must not leave slots that hold nothing.
+                # An interruption must not leave empty slots.
                 self.cache.forget(kept)
                 raise
 
     def _fill_slots(self, indices: IndexArray, places: IndexArray, stop: Stop | None) -> None:
-        """Compute rows straight into the cache where their places follow each other."""
+        """Compute rows directly into the cache if their slots are consecutive."""
         if len(places) == 0:
             return
         items, first = self.items.take(indices), int(places[0])
@@ -253,7 +253,7 @@ class EvaluatedMatrix(KernelMatrix):
 
     @computed_once
     def _few_in_double(self) -> Any:
-        """All items in double precision, prepared once for the many small problems that ask for some of them."""
+        """All items in double precision, prepared once for the many small problems that use some of them."""
         return self.prepare(np.float64)
 
     def in_double(self) -> "EvaluatedMatrix":
@@ -266,7 +266,7 @@ class EvaluatedMatrix(KernelMatrix):
         return tiles.product(self.kernel, left, right, coefficients, self.n_jobs)
 
     def rows_in_double(self, indices: IndexArray) -> FloatArray:
-        """As `rows`, of entries in double precision."""
+        """Like `rows`, with entries in double precision."""
         return self.in_double().rows(indices)
 
     def _in_double(self, indices: IndexArray) -> Prepared:
@@ -289,7 +289,7 @@ class _RoundedTiles:
 
 
 def _whole_vectors(columns: IndexArray, coefficients: FloatArray) -> tuple[IndexArray, FloatArray]:
-    """Up to fifteen columns with coefficient zero added: what is left over from whole vector
+    """Up to fifteen columns with coefficient zero added: the remainder of whole vector
     instructions is computed one entry at a time, and takes longer."""
     spare = -len(columns) % 16
     if spare == 0 or len(columns) == 0:
@@ -298,5 +298,5 @@ def _whole_vectors(columns: IndexArray, coefficients: FloatArray) -> tuple[Index
 
 
 def entry_cost(kernel: "Kernel", items: Any) -> float:
-    """Multiplications that one kernel entry takes, roughly; infinite where nothing is known."""
+    """Multiplications that one kernel entry takes, roughly; infinite if unknown."""
     return items.product_cost if kernel.is_dot_product_form else np.inf

@@ -1,8 +1,8 @@
 """A kernel matrix in memory with 32 bits an entry, exact to 2^-32 of the largest.
 
-The triangle in double precision takes twice the room, and single precision spends eight of its bits on
-exponents: entries of a positive semidefinite matrix are no larger than its largest diagonal entry, so whole
-numbers of one common unit lose less than a hundredth of what single precision does.
+The triangle in double precision takes twice the memory, and single precision spends eight of its bits on
+exponents. Entries of a positive semidefinite matrix are no larger than its largest diagonal entry, so integers
+of one common unit lose less than a hundredth of what single precision does.
 """
 
 from typing import TYPE_CHECKING, Any, Self
@@ -31,7 +31,7 @@ class FixedPointOperator(SymmetricOperator):
     Parameters
     ----------
     base : EvaluatedOperator
-        Asked for everything but products; kept as `exact`.
+        Used for everything but products; kept as `exact`.
     """
 
     def __init__(self, base: "EvaluatedOperator", triangle: Triangle, unit: float) -> None:
@@ -40,7 +40,7 @@ class FixedPointOperator(SymmetricOperator):
 
     @classmethod
     def of(cls, base: "EvaluatedOperator", stop: Stop | None = None) -> Self | None:
-        """The copy, or None where an entry is larger than the diagonal allows or not finite."""
+        """The copy, or None if an entry is larger than the diagonal allows, or not finite."""
         found = triangle_of_numbers(base, np.int32, stop)
         return None if found is None else cls(base, *found)
 
@@ -50,7 +50,7 @@ class FixedPointOperator(SymmetricOperator):
 
     @property
     def noise(self) -> float:
-        """The length by which a product with a vector of length 1 errs, if roundings are independent."""
+        """The norm of the error of a product with a vector of length 1, if roundings are independent."""
         return self.unit * np.sqrt(self.n / 12.0)
 
     def product(self, columns: FloatArray, stop: Stop | None = None) -> FloatArray:
@@ -70,7 +70,7 @@ class FixedPointOperator(SymmetricOperator):
 def triangle_of_numbers(
     source: "EvaluatedOperator | EvaluatedMatrix", dtype: type[np.signedinteger[Any]], stop: Stop | None = None
 ) -> tuple[Triangle, float] | None:
-    """(the lower triangle of a matrix as whole numbers, their unit), or None where the largest diagonal entry is
+    """(the lower triangle of a matrix as integers, their unit), or None if the largest diagonal entry is
     not the largest of all, or not finite.
 
     Parameters
@@ -88,14 +88,14 @@ def triangle_of_numbers(
 
 
 class FixedPointTiles:
-    """A kernel whose tiles are whole numbers of a unit; `have_room` says whether all of them fit so far.
+    """A kernel whose tiles are integers of a unit; `have_room` says whether all of them fit so far.
 
     Parameters
     ----------
     kernel : Kernel
     unit : float
     largest : int
-        The largest number that where they are written has room for.
+        The largest number that their destination can hold.
     """
 
     def __init__(self, kernel: Tiles, unit: float, largest: int) -> None:
@@ -118,7 +118,7 @@ def _round(tile: Array, scale: float, largest: float, half: float, out: Array, t
         row, target = tile[i], out[top + i, first : first + tile.shape[1]]
         for j in range(tile.shape[1]):
             value = row[j] * scale
-            # Counted: a running maximum would keep the loop from vectors.
+            # Counted, because a running maximum would prevent vectorisation.
             beyond += abs(value) >= limit
             value = min(max(value, -largest), largest)
             target[j] = np.int32(value + (half if value >= 0 else -half))

@@ -1,7 +1,7 @@
 """Several kernels on the same items: weighted sums, products with each, and inner products of pairs.
 
-Kernels in dot-product form share their inner products. Where there is room the matrices are
-computed once and kept; else every question is answered tile by tile, and no matrix is ever whole.
+Kernels in dot-product form share their inner products. If there is room, the matrices are
+computed once and kept; otherwise everything is computed tile by tile, and no matrix is ever complete.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 # Edge of the tiles: those of all kernels are in memory together.
 EDGE = 256
-# Entries that are read in less time than another thread takes to wake up.
+# Entries that are read in less time than it takes to wake another thread.
 FEW_ENTRIES = 1_000_000
 
 
 def _given(items: Any) -> FloatArray | None:
-    """The whole matrix where the items are those of a given one, in order and in double precision; else None."""
+    """The whole matrix if the items are those of a given one, in order and in double precision; otherwise None."""
     matrix = getattr(items, "matrix", None)
     if matrix is None or matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
         return None
@@ -65,9 +65,9 @@ class SeveralKernels:
     Attributes
     ----------
     matrices : list of ndarray or None
-        Where they are kept.
+        If they are kept.
     total : ndarray or None
-        Their sum without weights, where somebody has it already; taken by the first who asks for such a sum.
+        Their sum without weights, if it is already known; consumed by the first request for such a sum.
     """
 
     if TYPE_CHECKING:
@@ -85,11 +85,11 @@ class SeveralKernels:
 
     @property
     def bytes_needed(self) -> int:
-        """What the matrices that are not given take, together with two of their sums."""
+        """The memory for the matrices that are not given, together with two of their sums."""
         return 8 * (2 + sum(_given(items) is None for items in self.items)) * self.n * padded(self.n)
 
     def keep(self, stop: Stop | None = None) -> None:
-        """Compute all matrices, one triangle of each, and keep them; what is given is not copied."""
+        """Compute all matrices, one triangle of each, and keep them; given ones are not copied."""
         found = [_given(items) for items in self.items]
         places = [m for m, matrix in enumerate(found) if matrix is None]
         if places:
@@ -116,12 +116,12 @@ class SeveralKernels:
 
     @property
     def _tiles(self) -> list[Span]:
-        """Spans of items; short where an entry of some kernel takes long."""
+        """Spans of items; short if an entry of some kernel takes long."""
         longest = [getattr(items, "longest_tile", None) or EDGE for items in self.items]
         return engine.spans(self.n, min(EDGE, *longest))
 
     def scaled(self, factors: FloatArray | Sequence[float]) -> "SeveralKernels":
-        """The same kernels, each times its factor; matrices that were kept serve again."""
+        """The same kernels, each times its factor; kept matrices are reused."""
         kernels = [Scaled.of(float(factor), kernel) for factor, kernel in zip(factors, self.kernels, strict=True)]
         other = SeveralKernels(kernels, self.items, self.n_jobs)
         other.matrices, other.factors, other.total = self.matrices, self.factors * factors, self.total
@@ -141,11 +141,11 @@ class SeveralKernels:
     ) -> StoredMatrix:
         """The sum of the kept matrices with these weights, as a `StoredMatrix` that knows its entries in double.
 
-        `ridge`, if given, is what its diagonal has more.
+        `ridge`, if given, is added to its diagonal.
         """
         factors = weights * self.factors
         if self.total is not None and self.total.dtype == dtype and (factors == factors[0]).all():
-            # Who asks next would have to read all of them.
+            # The next request would have to read all of them.
             out, self.total = self.total, None
             out *= out.dtype.type(factors[0])
         else:
@@ -213,7 +213,7 @@ class SeveralKernels:
             m, place = job
             begin, end = spans[place]
             rows, own = self.matrices[m][begin:end], whole[begin:end]
-            # What is left of the diagonal block counts for what is above it too.
+            # Entries left of the diagonal block also count for those above it.
             sums = rows[:, begin:end] @ own
             if begin:
                 sums += 2.0 * (rows[:, :begin] @ whole[:begin])
@@ -251,7 +251,7 @@ class SeveralKernels:
         return totals.sum(axis=0)
 
     def _blocks(self, rows: Span, columns: Span, stop: Stop | None = None) -> Iterator[FloatArray]:
-        """The tile of each kernel, one after the other."""
+        """The tile of each kernel in turn."""
         if stop is not None and stop():
             raise Stopped
         if self.matrices is not None:
@@ -272,10 +272,10 @@ class SeveralKernels:
             yield block
 
     def spreads(self, weights: FloatArray, stop: Stop | None = None) -> tuple[FloatArray, FloatArray]:
-        """(mean of k(x, x), variance of the features) of each kernel over rows that count `weights` times.
+        """(mean of k(x, x), variance of the features) of each kernel over rows with multiplicities `weights`.
 
-        The variance is the mean of k(x, x) less the mean of all entries: what is left of the kernel
-        when the mean of its features is moved to the origin.
+        The variance is the mean of k(x, x) minus the mean of all entries: what is left of the kernel
+        when the mean of its features is shifted to the origin.
         """
         shares = weights / weights.sum()
         sums = self.products(shares[:, None], stop=stop)[:, :, 0]

@@ -1,8 +1,8 @@
-"""The kernel matrix as a dual solver sees it: a few questions, never the data.
+"""The kernel matrix as a dual solver sees it: a few operations, never the data.
 
-Two answers to the same questions. `StoredMatrix` holds the whole matrix: small problems,
-precomputed kernels. `EvaluatedMatrix`, in its own file, computes what is asked. Both can show a
-subset of themselves (`view`), so the pairs of a one-vs-one, folds and paths share one matrix.
+There are two implementations. `StoredMatrix` holds the whole matrix: small problems,
+precomputed kernels. `EvaluatedMatrix`, in its own file, computes on demand. Both can show a
+subset of themselves (`view`), so the pairs of one-vs-one, folds and paths share one matrix.
 """
 
 from abc import ABC, abstractmethod
@@ -30,9 +30,9 @@ class KernelMatrix(ABC):
     rows_to_compare = 128
     # Whether all of it is in memory.
     is_stored = False
-    # Multiplications that an entry takes: none where it is in memory.
+    # Multiplications that an entry takes: none if it is in memory.
     entry_cost: float = 0.0
-    # Whether every entry that is asked for is computed then and there.
+    # Whether every requested entry is computed on the spot.
     keeps_nothing = False
 
     def __init__(self, n: int, dtype: DTypeLike, n_jobs: int | None = None) -> None:
@@ -57,7 +57,7 @@ class KernelMatrix(ABC):
     def product(
         self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray | None = None, stop: Stop | None = None
     ) -> FloatArray:
-        """K[rows, columns] @ coefficients in float64; all rows when `rows` is None."""
+        """K[rows, columns] @ coefficients in float64; all rows if `rows` is None."""
 
     @abstractmethod
     def products(self, coefficients: FloatArray, stop: Stop | None = None) -> FloatArray:
@@ -77,15 +77,15 @@ class KernelMatrix(ABC):
 
     @abstractmethod
     def product_in_double(self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray) -> FloatArray:
-        """As `product`, but with every entry evaluated in float64: for checks."""
+        """Like `product`, but with every entry evaluated in float64: for checks."""
 
     def rough_rows(self) -> IndexArray:
-        """Items some of whose entries may err by more than a solver's tolerance: none, or, where it
+        """Items some of whose entries may err by more than a solver's tolerance: none or, if it
         is not known which, all."""
         return np.arange(self.n if self.is_rough else 0)
 
     def longest(self, indices: IndexArray, count: int) -> IndexArray:
-        """The `count` items among `indices` whose entries rounding disturbs most, where their length says which."""
+        """The `count` items among `indices` whose entries suffer most from rounding, if their norms show which."""
         return indices[:0]
 
     @property
@@ -99,15 +99,15 @@ LANES = 64
 def padded(n: int) -> int:
     """Row length with room for whole vectors of LANES entries.
 
-    A multiple of 1024 is avoided: rows a multiple of 4096 bytes apart fall into the same
-    places of the first-level cache and push each other out.
+    A multiple of 1024 is avoided: rows a multiple of 4096 bytes apart map to the same
+    lines of the first-level cache and evict each other.
     """
     width = -(-n // LANES) * LANES
     return width + LANES if width % 1024 == 0 else width
 
 
 def is_ordered(indices: IndexArray) -> bool:
-    """Whether indices increase: then all of them, or most, may be taken in the order in which they stand."""
+    """Whether indices increase, so that all of them, or most, may be taken in order."""
     return bool((indices[1:] > indices[:-1]).all())
 
 
@@ -119,10 +119,10 @@ def padded_square(n: int, dtype: DTypeLike, create: Callable[[tuple[int, int], D
 
 
 def filled_square(n: int, dtype: DTypeLike, fill: Callable[[Array], object]) -> Array:
-    """As `padded_square`, in borrowed memory and after ``fill(values)``, which may be ended early.
+    """Like `padded_square`, in borrowed memory and after ``fill(values)``, which may be ended early.
 
-    Memory that is new takes its time when it is first touched, and the padding alone touches all of it where
-    pages are large: so it comes last.
+    New memory is slow when it is first touched, and the padding alone touches all of it if
+    pages are large, so it comes last.
     """
     values = borrowed((n, padded(n)), dtype)
     fill(values)
@@ -131,7 +131,7 @@ def filled_square(n: int, dtype: DTypeLike, fill: Callable[[Array], object]) -> 
 
 
 def borrowed(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-    """As `np.empty`, in memory that `StoredMatrix.release` gave back where there is some."""
+    """Like `np.empty`, in memory that `StoredMatrix.release` gave back, if there is some."""
     return borrow("stored matrix", shape, dtype)
 
 
@@ -143,7 +143,7 @@ class StoredMatrix(KernelMatrix):
     values : ndarray of shape (n, padded(n)), C order
         Rows padded with zeros, as `padded_square` makes them.
     source : EvaluatedMatrix, optional
-        Where `values` were computed; it can give them in float64.
+        Where `values` were computed, and can be computed in float64.
     """
 
     is_stored = True
@@ -164,7 +164,7 @@ class StoredMatrix(KernelMatrix):
         return cls(values, n_jobs)
 
     def stored(self, stop: Stop | None = None) -> "StoredMatrix":
-        """Itself: it is in memory already."""
+        """Itself, since it is in memory already."""
         return self
 
     def release(self) -> None:
@@ -227,7 +227,7 @@ class StoredMatrix(KernelMatrix):
         return self.values[np.ix_(rows, columns)].astype(np.float64) @ coefficients
 
     def rows_in_double(self, indices: IndexArray) -> FloatArray:
-        """As `rows`, of entries in double precision where they can be computed."""
+        """Like `rows`, with entries in double precision if they can be computed."""
         if self.dtype == np.float32 and self._source is not None:
             return self._source.rows_in_double(indices)
         return self.rows(indices).astype(np.float64)

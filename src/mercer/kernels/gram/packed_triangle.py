@@ -1,4 +1,4 @@
-"""The lower triangle of a symmetric matrix, packed: half the memory, none of it touched in vain.
+"""The lower triangle of a symmetric matrix, packed: half the memory, all of it used.
 
 Rows are kept in panels of engine.TILE, each with as many columns as reach its diagonal block.
 """
@@ -13,12 +13,12 @@ from mercer._jit.lasting import lasting_empty
 from mercer._types import Array, FloatArray
 from mercer.kernels.evaluation import tiles
 
-# Rows that are a multiple of 4096 bytes apart push each other out of the first-level cache.
+# Rows a multiple of 4096 bytes apart evict each other from the first-level cache.
 _SPARE = 16
 
 
 class Triangle:
-    """Panels of a lower triangle; what is above the diagonal in a diagonal block is arbitrary.
+    """Panels of a lower triangle; entries above the diagonal in a diagonal block are arbitrary.
 
     Parameters
     ----------

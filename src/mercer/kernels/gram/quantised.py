@@ -1,9 +1,9 @@
-"""A kernel matrix in memory with 16 bits an entry, for methods that correct what its rounding does.
+"""A kernel matrix in memory with 16 bits an entry, for methods that correct its rounding.
 
 Entries of a positive semidefinite matrix are no larger than its largest diagonal entry, so they are kept as
-whole numbers of one unit, and only the lower triangle of them: an eighth of the whole matrix in
-single precision. A product reads all that there is, so it takes a fraction of the time too. What that
-rounding changes, `noise` says; who needs better asks for a `symmetric_product`, computed anew from the items.
+integers of one unit, and only the lower triangle: an eighth of the whole matrix in
+single precision. A product reads all of it, so it takes a fraction of the time too. `noise` says what the
+rounding changes; for more accuracy, use `symmetric_product`, which is recomputed from the items.
 """
 
 from typing import TYPE_CHECKING, Self
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class RoundedMatrix:
-    """A copy of a kernel matrix, each entry rounded to a whole number of `unit`.
+    """A copy of a kernel matrix, each entry rounded to an integer multiple of `unit`.
 
     Parameters
     ----------
     source : EvaluatedMatrix
-        Where entries come from; a product that has to be accurate asks it.
+        The source of the entries, used for products that have to be accurate.
     triangle : Triangle
         Of int16.
     unit : float
@@ -38,13 +38,13 @@ class RoundedMatrix:
 
     @classmethod
     def of(cls, source: "EvaluatedMatrix", stop: Stop | None = None) -> Self | None:
-        """The copy, or None where an entry is larger than the diagonal allows or not finite."""
+        """The copy, or None if an entry is larger than the diagonal allows, or not finite."""
         found = triangle_of_numbers(source, np.int16, stop)
         return None if found is None else cls(source, *found)
 
     @property
     def noise(self) -> float:
-        """About the largest eigenvalue of what rounding changes: roundings are independent (Wigner 1955)."""
+        """Roughly the largest eigenvalue of the rounding errors, which are independent (Wigner 1955)."""
         return self.unit * np.sqrt(self.n / 3.0)
 
     @property
@@ -62,7 +62,7 @@ class RoundedMatrix:
             places = np.flatnonzero(inside)
             block = panel[:, indices[places]]
             for column, place in enumerate(places):
-                # In the block on the diagonal only what is below it counts.
+                # In the block on the diagonal only entries below it count.
                 out[place, indices[place] : end] = block[indices[place] - begin :, column]
         return out * np.float32(self.unit)
 

@@ -1,7 +1,7 @@
 """A symmetric kernel matrix as an operator: products in double precision, and its lower triangle.
 
-What direct and Krylov methods ask of a matrix. Three answers: evaluated from the items whenever
-asked (nothing is stored), given as an array, and the first two after weighting or centring.
+This is what direct and Krylov methods need. There are three implementations: evaluated from the items on
+demand (nothing is stored), given as an array, and either of these after weighting or centring.
 """
 
 from abc import ABC, abstractmethod
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.gram.fixed_point import FixedPointOperator
 
-# Rows of an array that are looked at together.
+# Rows of an array that are processed together.
 _PANEL = 1024
-# Entries up to this, and down to its inverse, are squared and summed without a thought.
+# Entries up to this, and down to its inverse, can be squared and summed safely.
 MODERATE = 1e100
 
 
 class SymmetricOperator(ABC):
     """A symmetric matrix K of n items."""
 
-    # How far a product with a vector of length 1 is from that with the matrix that is meant.
+    # How far a product with a vector of length 1 is from that with the exact matrix.
     noise = 0.0
-    # What entries were rounded to, relative to the largest.
+    # The precision that entries were rounded to, relative to the largest.
     eps = float(np.finfo(np.float64).eps)
 
     def __init__(self, n: int, n_jobs: int | None = None) -> None:
@@ -47,12 +47,12 @@ class SymmetricOperator(ABC):
 
     @property
     def size(self) -> float:
-        """The largest size of an entry on the diagonal: of all entries, where K is positive semidefinite."""
+        """The largest absolute value on the diagonal: of all entries, if K is positive semidefinite."""
         return float(np.abs(self.diag).max(initial=0.0))
 
     @property
     def summed_diag(self) -> FloatArray:
-        """The diagonal of the matrix whose entries a product sums: its trace bounds what rounding is relative to."""
+        """The diagonal of the matrix whose entries a product sums: its trace bounds the scale of rounding errors."""
         return self.diag
 
     @abstractmethod
@@ -73,7 +73,7 @@ class SymmetricOperator(ABC):
 
 
 class EvaluatedOperator(SymmetricOperator):
-    """K(x_i, x_j) computed when asked for.
+    """K(x_i, x_j) computed on demand.
 
     Parameters
     ----------
@@ -139,14 +139,14 @@ class GivenOperator(SymmetricOperator):
 
     @computed_once
     def size(self) -> float:
-        """The largest size of all entries: who gives a matrix promises nothing of its diagonal."""
+        """The largest absolute value of all entries: nothing is known about the diagonal of a given matrix."""
         return max(float(self.values.max(initial=0.0)), -float(self.values.min(initial=0.0)))
 
     @property
     def eps(self) -> float:
-        """That of single precision where all entries have it, in whatever precision they are handed over."""
+        """Single precision if all entries fit it, whatever the precision of the array."""
         panels = [self.values[begin : begin + _PANEL] for begin in range(0, self.n, _PANEL)]
-        # Counts and other small whole numbers have it too, but were not rounded to it.
+        # Counts and other small integers fit too, but were not rounded to it.
         is_exact = self.size < 2.0**24 and all((panel == np.rint(panel)).all() for panel in panels)
         is_single = not is_exact and all(map(_is_single, panels))
         return float(np.finfo(np.float32).eps) if is_single else SymmetricOperator.eps
@@ -188,7 +188,7 @@ class WeightedOperator(SymmetricOperator):
 
     @property
     def size(self) -> float:
-        """A bound: of the base, times the largest weight twice."""
+        """A bound: that of the base, times the largest weight twice."""
         return self.base.size * float(np.abs(self.scale).max(initial=0.0)) ** 2
 
     @property
@@ -213,7 +213,7 @@ class WeightedOperator(SymmetricOperator):
 
 
 class CentredOperator(SymmetricOperator):
-    """H K H' with H = I - 1p': the features less their mean, in which item i has the share p_i; 1/n unless told."""
+    """H K H' with H = I - 1p': the features minus their mean, to which item i contributes p_i; 1/n by default."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class CentredOperator(SymmetricOperator):
 
     @property
     def size(self) -> float:
-        """Of what there was before centring, which its rounding is relative to."""
+        """That before centring, to which its rounding is relative."""
         return max(self.base.size, float(np.abs(self.means).max(initial=0.0)))
 
     @property
@@ -265,18 +265,18 @@ class CentredOperator(SymmetricOperator):
     def lower(self, dtype: DTypeLike, stop: Stop | None = None) -> Triangle:
         triangle = self.base.lower(dtype, stop)
         for begin, end, rows in triangle:
-            # In double precision: what is subtracted may be almost all there is.
+            # In double precision: what is subtracted may be almost everything.
             rows[...] = (rows - self.means[:end]) - (self.means[begin:end] - self.grand_mean)[:, None]
         return triangle
 
     def suits_single(self, tolerance: float) -> bool:
-        # Of what single precision has, centring leaves the share that is not common to all.
+        # Centring leaves only the part of single precision's digits that is not common to all.
         share = float(self.diag.max(initial=0.0)) / max(float(self.base.diag.max(initial=0.0)), 1e-300)
         return self.base.suits_single(tolerance * max(share, 0.0))
 
 
 def of_moderate_size(operator: SymmetricOperator) -> tuple[SymmetricOperator, float]:
-    """(the operator divided by `unit`, unit), a power of four where squares would overflow or vanish, and else 1."""
+    """(the operator divided by `unit`, unit): a power of four if squares would overflow or vanish, otherwise 1."""
     size = operator.size
     if not 0 < size < np.inf or 1.0 / MODERATE < size < MODERATE:
         return operator, 1.0

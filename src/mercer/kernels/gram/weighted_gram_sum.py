@@ -1,7 +1,7 @@
-"""Weighted sums of matrices that are in memory, and one look at several that are given.
+"""Weighted sums of matrices in memory, and a single pass over several given ones.
 
-Memory is read more slowly than it is added up: matrices go in fours, by panels of rows up to the
-diagonal, and what is given is summed while it is looked at.
+Reading memory is slower than adding: matrices are processed four at a time, by panels of rows up to the
+diagonal, and given matrices are summed while they are checked.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_family import SeveralKernels
     from mercer.kernels.gram.kernel_matrix import StoredMatrix
 
-# Rows of a sum that are made together, up to the diagonal.
+# Rows of a sum that are computed together, up to the diagonal.
 PANEL = 64
 # Rows that are still in the cache when they are read again.
 NEAR = 16
@@ -107,7 +107,7 @@ def _look_at_four(
 
 
 def _in_fours(matrices: Sequence[FloatArray], weights: FloatArray) -> Iterator[tuple[Array, ...]]:
-    """Groups of four matrices and their weights; what the last group lacks is a matrix of weight zero."""
+    """Groups of four matrices and their weights; the last group is filled up with matrices of weight zero."""
     used = [(matrix, weight) for matrix, weight in zip(matrices, weights, strict=True) if weight != 0.0]
     # One of the same group, because its rows are in the cache.
     used += [(matrix, 0.0) for matrix, _ in used[-1:]] * (-len(used) % 4)
@@ -136,7 +136,7 @@ def weighted_sum(matrices: Sequence[FloatArray], weights: FloatArray, dtype: DTy
 def look_and_sum(
     matrices: Sequence[FloatArray], spread: FloatArray, dtype: DTypeLike, workers: int
 ) -> tuple[FloatArray, Array]:
-    """(K_m v - K_m'v for each matrix, shape (M, n); the sum of all): both from one reading.
+    """(K_m v - K_m'v for each matrix, shape (M, n); the sum of all): both from one pass.
 
     Parameters
     ----------
@@ -164,14 +164,14 @@ def look_and_sum(
 
 
 class UnroundedSum:
-    """Where a weighted sum in single precision comes from: kept matrices in double precision.
+    """The source of a weighted sum in single precision: kept matrices in double precision.
 
     Parameters
     ----------
     several : SeveralKernels
     weights : ndarray (M,)
     ridge : ndarray (n,) or None
-        What the diagonal has more.
+        Added to the diagonal.
     index : ndarray of int, optional
         The items; all of them by default.
     """
@@ -191,14 +191,14 @@ class UnroundedSum:
         self.index = np.arange(several.n) if index is None else index
 
     def view(self, indices: IndexArray) -> "UnroundedSum":
-        """The same of some of the items."""
+        """The same for some of the items."""
         return UnroundedSum(self.several, self.weights, self.ridge, self.index[indices])
 
     def rough_rows(self) -> IndexArray:
         return np.arange(0)
 
     def longest(self, indices: IndexArray, count: int) -> IndexArray:
-        """None: entries are rounded once, each by its own size."""
+        """None: entries are rounded once, each relative to its own size."""
         return indices[:0]
 
     def in_double(self) -> "StoredMatrix":

@@ -14,12 +14,12 @@ where :math:`S_d = 2 \pi^{d/2} / \Gamma(d/2)` is the surface of the unit sphere;
 :math:`2^d / \Gamma(d)`. The trapezoid rule on the last integral converges geometrically, because the
 integrand vanishes at both ends. A kernel without a finite integral has no density.
 
-Items that are not rows have no volume to integrate over. If every item gives away the same total, whatever
+Items that are not rows have no volume to integrate over. If every item contributes the same total, whatever
 that is, which :math:`k(x, x) = c` for all stands for, then
 
 .. math:: \log p(x) = \log \frac{1}{W} \sum_i w_i\, k(x, x_i) / c + \text{a constant}
 
-that nobody knows and no comparison needs: order, ratios and level sets are those of the density.
+which is unknown but which no comparison needs: order, ratios and level sets are those of the density.
 """
 
 import math
@@ -49,7 +49,7 @@ _STEP = float(_LOG_RADII[1] - _LOG_RADII[0])
 
 
 def kernel_of(name: str) -> "Kernel":
-    """The kernel of bandwidth one that a name of scikit-learn's stands for."""
+    """The kernel of bandwidth one with a name of scikit-learn's."""
     if name == "gaussian":
         return RBF(gamma=0.5)
     return Matern(nu=0.5, length_scale=1.0) if name == "exponential" else Window(name)
@@ -93,7 +93,7 @@ def _profile(kernel: "Kernel", radii: FloatArray) -> FloatArray:
 
 
 def _norm_of(kernel: "Kernel", d: int) -> int:
-    """2 or 1: the norm in which the kernel is a function of distance alone."""
+    """2 or 1: the norm in which the kernel is a function of distance only."""
     if not kernel.is_translation_invariant:
         raise ParameterError(f"kernel must depend on the distance of two rows alone, got {kernel!r}")
     if d == 1:
@@ -114,7 +114,7 @@ def _log_surface(norm: int, d: int) -> float:
 
 
 def bandwidth(rule: float | str, weights: FloatArray, d: int) -> float:
-    """A number as it is, or Scott's or Silverman's rule for rows whose columns vary by about one."""
+    """A number unchanged, or Scott's or Silverman's rule for rows whose columns vary by about one."""
     if not isinstance(rule, str):
         return float(rule)
     n = weights.sum() ** 2 / (weights**2).sum()
@@ -122,7 +122,7 @@ def bandwidth(rule: float | str, weights: FloatArray, d: int) -> float:
 
 
 def log_tail(kernel: "Kernel") -> Callable[[FloatArray], FloatArray] | None:
-    """log phi as a function of squared distance, where it is known beyond what a double can hold."""
+    """log phi as a function of squared distance, if it is known beyond the range of doubles."""
     if isinstance(kernel, RBF):
         return lambda squared: -cast(float, kernel.gamma) * squared
     if isinstance(kernel, Matern) and kernel.nu in (0.5, 1.5, 2.5):
@@ -144,9 +144,9 @@ def log_sums(
     weights: FloatArray,
     own: FloatArray | None = None,
 ) -> FloatArray:
-    """log of sums of kernels; those too small to be held exactly are worked out by logarithms.
+    """log of sums of kernels; those that would underflow are computed by logarithms.
 
-    Where the points are the rows themselves, `own` is what is left of a row's weight at itself.
+    If the points are the rows themselves, `own` is what is left of a row's weight at itself.
     """
     with np.errstate(divide="ignore"):
         logs = np.log(np.maximum(sums, 0.0))
@@ -179,7 +179,7 @@ def _squared_distances(points: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def common_diagonal(diag: FloatArray, remedy: str) -> float:
-    """c, the k(x, x) that all items share; refused where they do not."""
+    """c, the common k(x, x) of all items; refused if they differ."""
     if not (diag.min() > 0 and np.ptp(diag) <= 1e-6 * diag.max()):
         raise ParameterError(
             "a density needs a kernel that gives every item the same positive k(x, x), "
@@ -189,7 +189,7 @@ def common_diagonal(diag: FloatArray, remedy: str) -> float:
 
 
 def log_of_items(sums: FloatArray) -> FloatArray:
-    """log of sums of kernels between items; a kernel that has made one negative is no density."""
+    """log of sums of kernels between items; a kernel with a negative sum does not give a density."""
     if sums.min(initial=0.0) < -1e-9 * np.abs(sums).max(initial=0.0):
         raise DataError("a density needs a kernel that is nowhere negative, but at some items it sums to less than 0")
     with np.errstate(divide="ignore"):
@@ -208,9 +208,9 @@ def log_mass_without_one(weights: FloatArray) -> FloatArray:
 
 
 def level_of(logs: FloatArray, weights: FloatArray, share: float, alone: float) -> float:
-    """The log density below which lies a share of the weight, at most.
+    """The log density below which lies at most this fraction of the weight.
 
-    Where that share has nobody near, it is just above `alone`, the log density at a row that stands alone.
+    If that fraction has no neighbours, it is just above `alone`, the log density at an isolated row.
     """
     order = np.argsort(logs, kind="stable")
     below = np.cumsum(weights[order]) / weights.sum()

@@ -13,9 +13,9 @@ its stationary points are :math:`a = U v` for the eigenvectors of the small matr
 certified as such. With :math:`\lvert v\rvert = 1` the penalised scatter within classes is
 :math:`\lambda (1 - \lambda)`, by which a is scaled to make it one.
 
-A row of weight :math:`w_i` is that many rows: counts are sums of weights, the mean that is subtracted is the weighted
-one, and with :math:`S = \mathrm{diag}(w)^{1/2}` the same holds of :math:`S\bar K S` and :math:`S E`, for
-:math:`S^{-1} a` in the place of a.
+A row of weight :math:`w_i` counts as that many rows: counts are sums of weights, the mean that is subtracted is the
+weighted one, and with :math:`S = \mathrm{diag}(w)^{1/2}` the same holds for :math:`S\bar K S` and :math:`S E`, with
+:math:`S^{-1} a` in place of a.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def indicators(codes: IndexArray, counts: FloatArray) -> FloatArray:
 
 
 def class_counts(codes: IndexArray, weights: FloatArray, n_classes: int) -> FloatArray:
-    """n_c: how much weight each class has."""
+    """n_c: the total weight of each class."""
     return np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
 
 
@@ -68,7 +68,7 @@ class FisherRule:
 
     @classmethod
     def of(cls, problem: Ridge, U: FloatArray, counts: FloatArray, priors: FloatArray, count: int) -> Self:
-        """From the solution U of the regression `problem`, the classes' weights, and how many directions are asked."""
+        """From the solution U of the regression `problem`, the classes' weights, and the number of directions."""
         E, mu = problem.right(), float(problem.penalties[0])
         fitted = E - mu * U
         values, V = np.linalg.eigh((E.T @ fitted + fitted.T @ E) / 2)

@@ -30,7 +30,7 @@ from mercer.problems.svm.signed_risk import WithBias, dual_of
 
 
 def every_few(targets: Array, share: int) -> IndexArray:
-    """Every `share`-th of the points in the order of their targets: all parts of the range are there."""
+    """Every `share`-th of the points in the order of their targets, so that the whole range is represented."""
     return np.sort(np.argsort(targets, kind="stable")[share // 2 :: share])
 
 
@@ -63,7 +63,7 @@ class KernelRisk(WithBias):
 
     @property
     def linear(self) -> FloatArray:
-        """s o: what the dual gains from each coefficient."""
+        """s o: the gain of the dual from each coefficient."""
         return np.zeros(len(self.targets)) if self.loss.of == "margin" else self.targets
 
     def arguments(self, f: FloatArray) -> FloatArray:
@@ -75,7 +75,7 @@ class KernelRisk(WithBias):
         return float(self.C @ self.loss.value(self.arguments(f)))
 
     def response(self, f: FloatArray) -> FloatArray:
-        """The coefficients that the loss asks for where the predictions are f."""
+        """The coefficients that correspond to the derivative of the loss at predictions f."""
         return -self.C * self.signs * self.loss.derivative(self.arguments(f))
 
     def curvature(self, f: FloatArray) -> FloatArray:
@@ -99,7 +99,7 @@ class KernelRisk(WithBias):
         return self.half_norm(beta, projections, intercept) + self.risk(projections + intercept)
 
     def dual_value(self, beta: FloatArray, projections: FloatArray) -> float:
-        """Dual objective; minus infinity where beta is outside the domain of the conjugate."""
+        """Dual objective; minus infinity if beta is outside the domain of the conjugate."""
         paid = self.C * self.loss.conjugate(-self.signs * beta / self.C)
         half = 0.5 * float(beta @ projections)
         if self.bias == "penalised":
@@ -115,12 +115,12 @@ class KernelRisk(WithBias):
         return self.loss.bounds(self.signs, self.C)
 
     def feasible(self, beta: FloatArray) -> FloatArray:
-        """The nearest coefficients, about, that are feasible for the dual."""
+        """Coefficients feasible for the dual, approximately the nearest."""
         lower, upper = self.box()
         return DualProblem(self.linear, lower, upper, self.bias == "free").feasible(beta)
 
     def stationarity(self, beta: FloatArray, f: FloatArray) -> float:
-        """Largest difference between beta and what the loss asks for at f, as a share of C."""
+        """Largest difference between beta and its value from the loss at f, as a fraction of C."""
         return float(np.max(np.abs(beta - self.response(f)) / self.C, initial=0.0))
 
     def quadratic(self) -> DualProblem:

@@ -1,8 +1,8 @@
 r"""Least squares in the features of a kernel, without a penalty.
 
-Among all f that minimise :math:`\sum_i w_i (y_i - f(x_i))^2` the one of least norm is
+Among all f that minimise :math:`\sum_i w_i (y_i - f(x_i))^2`, the one with the smallest norm is
 :math:`f = \sum_i \alpha_i k(x_i, \cdot)` with :math:`\alpha = S (S K S)^+ S y`, :math:`S = W^{1/2}`; the
-pseudo-inverse leaves out eigenvalues that are rounding, and the number of the others is the rank. It is
+pseudo-inverse leaves out eigenvalues that are rounding errors, and the number of the others is the rank. It is
 the limit of ridge regression as the penalty goes to zero. At the solution
 :math:`S K S\, (S y - S K \alpha) = 0` on the eigenvectors that are kept.
 """
@@ -29,14 +29,14 @@ class LeastSquaresCertificate:
     norm : float
         Norm of f in the space of the kernel; for several targets the root of the sum of squares.
     residual : float
-        Largest |SKS (Sy - SK alpha)| / (|SKS| (|Sy| + |SKS| |u|)) over the targets, alpha = Su: what rounding the
-        matrix and the targets to so many digits changes as much (a backward error).
+        Largest |SKS (Sy - SK alpha)| / (|SKS| (|Sy| + |SKS| |u|)) over the targets, alpha = Su: the relative
+        rounding of the matrix and the targets that would change as much (a backward error).
     rank : int
         Eigenvalues that were kept.
     condition : float
         The largest eigenvalue over the smallest that was kept.
     cutoff : float
-        Eigenvalues up to this share of the largest were taken to be zero, and may be left of the equations.
+        Eigenvalues up to this fraction of the largest were taken to be zero, and may remain in the equations.
     """
 
     loss: float
@@ -47,11 +47,11 @@ class LeastSquaresCertificate:
     cutoff: float = 0.0
 
     def is_optimal(self, tol: float = 1e-8) -> bool:
-        """Whether the normal equations hold to within `tol`, but for eigenvalues that were taken to be zero."""
+        """Whether the normal equations hold to within `tol`, apart from eigenvalues that were taken to be zero."""
         return self.residual <= max(tol, self.cutoff)
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """The fields, ready for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:

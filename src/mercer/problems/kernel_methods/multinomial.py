@@ -1,6 +1,6 @@
 r"""Multinomial logistic regression in a feature space.
 
-One function a class, :math:`f_c(x) = \langle w_c, \psi(x)\rangle + b_c`, and
+One function per class, :math:`f_c(x) = \langle w_c, \psi(x)\rangle + b_c`, and
 :math:`p_c(x) = e^{f_c(x)} / \sum_d e^{f_d(x)}`. Primal:
 
 .. math::
@@ -37,7 +37,7 @@ def softmax(f: FloatArray) -> FloatArray:
 
 
 def log_probabilities(values: FloatArray) -> FloatArray:
-    """Log-probability of each class, from decision values; a single column is that of the second of two.
+    """Log-probability of each class, from decision values; a single column is for the second of two classes.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Multinomial:
         return float(self.C @ (total - f[np.arange(len(f)), self.codes]))
 
     def response(self, f: FloatArray) -> FloatArray:
-        """The coefficients that the loss asks for where the values are f."""
+        """The coefficients that correspond to the derivative of the loss at values f."""
         return self.C[:, None] * (self.indicators - softmax(f))
 
     def root(self, f: FloatArray) -> "SoftmaxRoot":
@@ -82,7 +82,7 @@ class Multinomial:
         return SoftmaxRoot(softmax(f), self.C)
 
     def sample(self, share: int) -> "tuple[IndexArray, Multinomial] | None":
-        """As `KernelRisk.sample`; None if a class has none."""
+        """Like `KernelRisk.sample`; None if a class has none."""
         chosen = every_few(self.codes, share)
         part = replace(self, codes=self.codes[chosen], C=share * self.C[chosen])
         return (chosen, part) if len(np.unique(part.codes)) == self.n_functions else None
@@ -96,7 +96,7 @@ class Multinomial:
         return self.penalty(beta, projections, intercept) + self.risk(projections + intercept)
 
     def dual_value(self, beta: FloatArray, projections: FloatArray) -> float:
-        """Dual objective; minus infinity where beta makes no distributions."""
+        """Dual objective; minus infinity if beta does not give distributions."""
         q = self.indicators - beta / self.C[:, None]
         if q.min(initial=0.0) < -1e-9 or np.abs(q.sum(axis=1) - 1.0).max(initial=0.0) > 1e-9:
             return -np.inf
@@ -111,13 +111,13 @@ class Multinomial:
         return relative_gap(self.primal(beta, projections, intercept), self.dual_value(beta, projections))
 
     def feasible(self, beta: FloatArray) -> FloatArray:
-        """Coefficients near `beta` whose q are distributions, and that sum to zero where they have to.
+        """Coefficients near `beta` whose q are distributions, and that sum to zero if they have to.
 
         Mixing q with the labels keeps every row a distribution; columns are balanced by scaling
         what each class takes from others and gives to them.
         """
         q = np.maximum(self.indicators - beta / self.C[:, None], 0.0)
-        # A row that has nothing left begins with its label.
+        # A row with nothing left starts with its label.
         q = np.where(q.sum(axis=1, keepdims=True) > 0, q, self.indicators)
         if self.bias != "free":
             return self.C[:, None] * (self.indicators - q / q.sum(axis=1, keepdims=True))
@@ -132,7 +132,7 @@ class Multinomial:
         return self.C[:, None] * (self.indicators - q)
 
     def stationarity(self, beta: FloatArray, f: FloatArray) -> float:
-        """Largest difference between beta and what the loss asks for at f, as a share of C."""
+        """Largest difference between beta and its value from the loss at f, as a fraction of C."""
         return float(np.max(np.abs(beta - self.response(f)) / self.C[:, None], initial=0.0))
 
     def intercept(self, beta: FloatArray, free_bias: FloatArray) -> FloatArray:
@@ -140,7 +140,7 @@ class Multinomial:
         return {"free": free_bias, "penalised": beta.sum(axis=0), "none": np.zeros(self.n_functions)}[self.bias]
 
     def certificate(self, beta: FloatArray, projections: FloatArray, intercept: FloatArray) -> Certificate:
-        """As `KernelRisk.certificate`, for all classes together; counts are of coefficients."""
+        """Like `KernelRisk.certificate`, for all classes together; counts are of coefficients."""
         primal, dual = self.primal(beta, projections, intercept), self.dual_value(beta, projections)
         share = self.indicators - beta / self.C[:, None]
         excess = max(float(-share.min(initial=0.0)), float((share - 1.0).max(initial=0.0)))
@@ -170,7 +170,7 @@ class SoftmaxRoot:
 
     @computed_once
     def _halves(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """sqrt(p), and p and that times sqrt(C): not for those who only ask for sums."""
+        """sqrt(p), and p and that times sqrt(C): computed only when needed."""
         half, scale = np.sqrt(self.p), np.sqrt(self.C)[:, None]
         return half, scale * self.p, scale * half
 
@@ -193,7 +193,7 @@ class SoftmaxRoot:
         k, p = self.p.shape[1], self.p.astype(factor.dtype)
         weights = self.C.astype(factor.dtype)[:, None]
         scaled = ((np.sqrt(weights) * p)[:, :, None] * factor[:, None, :]).reshape(n, k * r)
-        # A matrix times itself is half the work.
+        # A matrix times its transpose is half the work.
         out = -(scaled.T @ scaled)
         for c in range(k):
             own = slice(c * r, (c + 1) * r)

@@ -15,7 +15,7 @@ With the weights of the rows :math:`W = \mathrm{diag}(w)` and :math:`f = K\alpha
 so the gap is half the squared residual of the normal equations. They are solved in the form
 :math:`(SKS + \lambda I)\, u = S y` with :math:`S = W^{1/2}` and :math:`\alpha = S u`.
 
-Leaving row i out changes nothing but its own equation (Golub, Heath & Wahba 1979): with
+Leaving row i out changes only its own equation (Golub, Heath & Wahba 1979): with
 :math:`A = K + \lambda W^{-1}`, the prediction of a model that never saw it errs by
 :math:`y_i - f_{-i}(x_i) = \alpha_i / (A^{-1})_{ii}`. Generalised cross-validation replaces
 :math:`(A^{-1})_{ii}` by its mean over the rows (for equal weights).
@@ -57,7 +57,7 @@ class RidgeCertificate:
         return self.residual <= tol
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """The fields, ready for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -124,6 +124,6 @@ class LeaveOneOut:
 
 
 def _ratio(alpha: FloatArray, inverse: FloatArray) -> FloatArray:
-    """alpha / inverse; NaN where a pseudo-inverse has zero: what a row adds to its equations is not known then."""
+    """alpha / inverse; NaN if a pseudo-inverse has zero, where a row's contribution to its equations is unknown."""
     inverse = np.broadcast_to(inverse, alpha.shape)
     return np.divide(alpha, inverse, out=np.full(alpha.shape, np.nan), where=inverse != 0)

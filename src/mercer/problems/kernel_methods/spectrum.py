@@ -6,7 +6,7 @@ decomposition :math:`\Psi = U \Sigma V^\top` has :math:`K U = U \Sigma^2`; a rig
 
 .. math:: \langle v_j, \psi(x)\rangle = \sum_i \frac{u_{ij}}{\sigma_j} k(x_i, x).
 
-Principal components are the same of the features less their mean, whose matrix is
+Principal components are the same for the features minus their mean, whose matrix is
 :math:`\bar K = H K H` with :math:`H = I - \mathbf 1 \mathbf 1^\top / n`. For a new item the mean is still that of
 the training items (Schölkopf, Smola & Müller 1998), and
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _EPS = float(np.finfo(np.float64).eps)
-# Entries computed from differences of large numbers err by up to this share of the largest.
+# Entries computed from differences of large numbers err by up to this fraction of the largest.
 _INACCURATE = 1e-8
 
 
@@ -41,14 +41,14 @@ class EigenCertificate:
     ----------
     residuals : ndarray
         |K v - value v| / largest value, for each pair; a value is no further than this (times the
-        largest) from an eigenvalue. Relative to the largest entry where no value is above zero.
+        largest) from an eigenvalue. Relative to the largest entry if no value is above zero.
     residual : float
         The largest of them.
     orthogonality : float
         Largest entry of |V'V - I|.
     explained : float
-        Share of the trace that the values are: more than 1 where negative eigenvalues take from the trace,
-        0 where they leave nothing of it.
+        Fraction of the trace that the values are: more than 1 if negative eigenvalues reduce the trace,
+        0 if they leave nothing of it.
     """
 
     residuals: np.ndarray
@@ -61,7 +61,7 @@ class EigenCertificate:
         return self.residual <= tol and self.orthogonality <= tol
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """The fields, ready for JSON."""
         return {**asdict(self), "residuals": self.residuals.tolist()}
 
     def __str__(self) -> str:
@@ -84,32 +84,32 @@ def certificate(
 
 
 def with_signs(vectors: FloatArray) -> FloatArray:
-    """Columns whose entry of largest size is positive, so that a fit has one answer."""
+    """Columns whose entry of largest absolute value is positive, so that the result is unique."""
     places = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[places, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)
 
 
 def numerical_rank(values: FloatArray, n: int, before: float = 0.0) -> int:
-    """How many of some eigenvalues, given with the largest, are more than rounding.
+    """How many of some eigenvalues, given with the largest, are more than rounding errors.
 
-    `before` is the largest eigenvalue, or a bound from below, of the matrix before it was centred: what is left
-    of one whose entries are all the same is rounding, however it compares with itself.
+    `before` is the largest eigenvalue, or a lower bound, of the matrix before it was centred: what is left
+    of one whose entries are all equal is rounding error, whatever its relative size.
     """
     largest = float(np.max(values, initial=0.0))
     return int(np.sum(values > n * _EPS * max(largest, before)))
 
 
 def largest_before(operator: "CentredOperator") -> float:
-    """A bound from below on the largest eigenvalue of a centred matrix before it was: its value at 11'/n."""
+    """A lower bound on the largest eigenvalue of a centred matrix before centring: its value at 11'/n."""
     return operator.n * abs(operator.grand_mean)
 
 
 def rounding(operator: "SymmetricOperator") -> float:
     """How far below zero rounding may move an eigenvalue of a positive semidefinite `SymmetricOperator`.
 
-    Ten errors of its largest entry in every place, or what subtractions before it was a kernel value may have
-    left there; of a centred one also errors of the sums that were subtracted.
+    Ten errors of its largest entry in every position, or what subtractions before it was a kernel value may have
+    left there; for a centred one, also errors of the sums that were subtracted.
     """
     subtracted = operator.n**2 * _EPS * abs(getattr(operator, "grand_mean", 0.0))
     share = max(10.0 * operator.n * operator.eps, _INACCURATE)
@@ -121,7 +121,7 @@ def centred_expansion(
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients and intercepts in k of functions whose coefficients are in the centred kernel.
 
-    `shares` are those of the items in the mean that was subtracted; equal unless told.
+    `shares` are the weights of the items in the mean that was subtracted; equal by default.
     """
     p = np.full(len(means), 1.0 / len(means)) if shares is None else shares
     return coefficients - np.outer(p, coefficients.sum(axis=0)), -(coefficients.T @ (means - p @ means))

@@ -1,1 +1,1 @@
-"""Linear machines: primal, dual, the L1 penalty, several classes."""
+"""Linear models: primal, dual, the L1 penalty, several classes."""

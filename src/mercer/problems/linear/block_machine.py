@@ -1,4 +1,4 @@
-r"""A linear machine over the rows of many blocks, with any convex loss.
+r"""A linear model over the rows of many blocks, with any convex loss.
 
 .. math::
     \min_{w, b}\; \tfrac12\|w\|^2 \;[+ \tfrac{1}{2s^2} b^2]\; + \sum_i C_i\, \varphi(z_i), \qquad
@@ -12,8 +12,8 @@ v = w. The bias is free, absent, or the weight of a constant feature of value s.
     - \tfrac12 \Big\|L^{-1}\sum_i \beta_i\phi_i\Big\|^2 - \tfrac{s^2}{2}\Big(\sum_i\beta_i\Big)^2,
     \qquad l \le \beta \le u,
 
-where the conjugate of the loss is quadratic (`QuadraticForm`). Elsewhere :math:`-\sum_i C_i\varphi^*(-s_i\beta_i/C_i)`
-is in the place of its first terms, as in `mercer.problems.kernel_methods.kernel_risk`. With a free bias
+if the conjugate of the loss is quadratic (`QuadraticForm`). Otherwise :math:`-\sum_i C_i\varphi^*(-s_i\beta_i/C_i)`
+replaces its first terms, as in `mercer.problems.kernel_methods.kernel_risk`. With a free bias
 :math:`\sum_i\beta_i = 0`.
 """
 
@@ -34,7 +34,7 @@ from mercer.problems.losses.residual_losses import TUBE_LOSSES, resolve_loss
 
 @dataclass(frozen=True)
 class RowLosses:
-    """The losses of some rows: what a block is told of the machine.
+    """The losses of some rows: what a block needs to know of the model.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class RowLosses:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether the conjugate is no quadratic: then the loss has a curvature of its own."""
+        """Whether the conjugate is not quadratic, so that the loss has a curvature."""
         return self.loss.form is None
 
     @computed_once
@@ -86,17 +86,17 @@ class RowLosses:
         if form is not None:
             gain, tube = gain + form.linear * self.signs, float(form.tube)
             if form.curvature:
-                # A row that takes no part has no room to move in; its ridge only must not be zero.
+                # A row that takes no part has no room to move; its ridge just must not be zero.
                 ridge = form.curvature / np.where(self.weights > 0.0, self.weights, 1.0)
         return LinearDual(gain, lower, upper, ridge, tube, scale, has_equality)
 
     def smooth_response(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(coefficients that a smooth loss asks for, how they change) at these values."""
+        """(coefficients given by the derivative of a smooth loss, how they change) at these values."""
         z = self.arguments(values)
         return -self.weights * self.signs * self.loss.derivative(z), self.weights * self.loss.curvature(z)
 
     def separable(self, beta: FloatArray) -> FloatArray:
-        """What each coefficient adds to the dual, where the loss is smooth."""
+        """What each coefficient adds to the dual, if the loss is smooth."""
         share = np.divide(-self.signs * beta, self.weights, out=np.zeros(len(beta)), where=self.weights > 0.0)
         gain = 0.0 if self.is_of_margin else self.targets * beta
         return gain - self.weights * self.loss.conjugate(share)
@@ -111,9 +111,9 @@ class BlockMachine:
     targets : ndarray (n,)
     C : float or ndarray (n,)
     loss : str or Loss
-        A name as in `KernelMachine`, or a convex `Loss`.
+        A name accepted by `KernelMachine`, or a convex `Loss`.
     epsilon : float
-        Of a tube that is given by name.
+        Of a tube given by name.
     bias : {"free", "penalised", "none"}
     scale : float
         s of a penalised bias.
@@ -147,7 +147,7 @@ class BlockMachine:
         return RowLosses(self.loss, self.targets[place], self.C if np.ndim(self.C) == 0 else self.C[place])
 
     def sample(self, places: IndexArray) -> "BlockMachine":
-        """The machine of some rows, each of which stands for several."""
+        """The model of some rows, each of which stands for several."""
         share = len(self.targets) / max(1, len(places))
         C = share * (self.C if np.ndim(self.C) == 0 else self.C[places])
         return replace(self, targets=self.targets[places], C=C)

@@ -1,4 +1,4 @@
-r"""Several classes at once: the machine of Crammer & Singer (2001).
+r"""Several classes at once: the classifier of Crammer & Singer (2001).
 
 .. math::
     \min_W\; \tfrac12\sum_m \|w_m\|^2 + \sum_i C_i \max_m\big(e_i^m + \langle w_m - w_{y_i}, x_i\rangle\big),
@@ -45,7 +45,7 @@ class CrammerSinger:
     scale: float = 1.0
 
     def penalty(self, W: FloatArray, b: FloatArray) -> float:
-        """|W|^2/2 and what the biases cost."""
+        """|W|^2/2 and the cost of the biases."""
         bias = float(b @ b) / self.scale**2 if self.scale else 0.0
         return 0.5 * (float(np.sum(W * W)) + bias)
 

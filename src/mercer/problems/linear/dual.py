@@ -1,4 +1,4 @@
-r"""The one dual behind every linear machine with an L2 penalty.
+r"""The dual of every linear model with an L2 penalty.
 
 With :math:`w = \sum_i \beta_i x_i` and a loss for each row,
 
@@ -8,8 +8,8 @@ With :math:`w = \sum_i \beta_i x_i` and a loss for each row,
     - \tfrac12\Big\|\sum_i \beta_i x_i\Big\|^2 - \tfrac{s^2}{2}\Big(\sum_i\beta_i\Big)^2 .
 
 s is the value of the constant feature that carries a penalised bias (0 without a bias); with a
-free bias :math:`b^2` goes and :math:`\sum_i\beta_i = 0` comes. Each loss is the conjugate of its part
-of the dual,
+free bias the term :math:`b^2` is dropped and :math:`\sum_i\beta_i = 0` is required. Each loss is the conjugate of its
+part of the dual,
 
 .. math::
     h_i(f) = \max_{l_i \le \beta \le u_i} (p_i - f)\beta - \varepsilon|\beta| - \tfrac12 R_i \beta^2,
@@ -25,13 +25,13 @@ import numpy as np
 
 from mercer._types import BoolArray, FloatArray
 
-# Coefficients this close to a bound, as a share of the largest, are at it.
+# Coefficients this close to a bound, as a fraction of the largest, are at it.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class LinearDual:
-    """Everything of the dual but the rows.
+    """The whole dual except the rows.
 
     Attributes
     ----------
@@ -67,18 +67,18 @@ class LinearDual:
         return float(separable - 0.5 * (w @ w + bias))
 
     def penalty(self, w: FloatArray, b: float) -> float:
-        """|w|^2/2 and what the bias costs."""
+        """|w|^2/2 and the cost of the bias."""
         bias = 0.0 if self.has_equality or self.scale == 0 else (b / self.scale) ** 2
         return 0.5 * float(w @ w + bias)
 
     def at_bounds(self, beta: FloatArray) -> tuple[BoolArray, BoolArray]:
-        """(where beta is at its lower bound, at its upper one), to within rounding."""
+        """(where beta is at its lower bound, at its upper one), up to rounding."""
         size = np.max(np.abs(beta), initial=0.0)
         slack = ROUNDING * np.minimum(self.reach, size)
         return beta <= self.lower + slack, beta >= self.upper - slack
 
     def conditions(self, beta: FloatArray) -> dict[str, Any]:
-        """The fields of a certificate that say how beta stands to its box and its sum."""
+        """The fields of a certificate that describe how well beta meets its box and its sum."""
         at_lower, at_upper = self.at_bounds(beta)
         is_used, inside = beta != 0, ~(at_lower | at_upper)
         return {
@@ -100,7 +100,7 @@ class LinearDual:
         return float(max(highest, np.max(fall, initial=0.0, where=~at_lower)))
 
     def feasible(self, beta: FloatArray) -> FloatArray:
-        """The nearest starting point in the box; with a free bias the heavier side is made lighter."""
+        """The nearest starting point in the box; with a free bias the heavier side is scaled down."""
         beta = np.clip(beta, self.lower, self.upper)
         return balanced(beta) if self.has_equality else beta
 

@@ -10,7 +10,7 @@ Dual, with :math:`\beta_i = y_i\alpha_i`, :math:`\alpha_i \ge 0`:
     \quad\text{s.t.}\quad \Big|\sum_i \beta_i x_{ij}\Big| \le 1 \text{ for every feature } j,
 
 for a penalised bias also :math:`s|\sum_i\beta_i| \le 1` (the constant feature is one of the features, as in
-LIBLINEAR), for a free one :math:`\sum_i\beta_i = 0`. Any beta becomes feasible when it is scaled down.
+LIBLINEAR), for a free one :math:`\sum_i\beta_i = 0`. Any beta becomes feasible if it is scaled down.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class SparseMargin:
 
     @property
     def bias_weight(self) -> float:
-        """What |b| costs."""
+        """The cost of |b|."""
         return 1.0 / self.scale if self.bias == "penalised" else 0.0
 
     def primal(self, w: FloatArray, b: float, values: FloatArray) -> float:
@@ -54,7 +54,7 @@ class SparseMargin:
         return float(np.abs(w).sum() + self.bias_weight * abs(b) + self.C @ slack**2)
 
     def response(self, values: FloatArray) -> FloatArray:
-        """The beta that belongs to these values at the optimum: 2 C_i times the slack, with its sign."""
+        """The beta that corresponds to these values at the optimum: 2 C_i times the slack, with its sign."""
         return 2.0 * self.C * self.signs * np.maximum(0.0, 1.0 - self.signs * values)
 
     def dual(self, beta: FloatArray) -> float:
@@ -63,7 +63,7 @@ class SparseMargin:
         return float(self.signs @ beta - 0.25 * np.sum(beta[used] ** 2 / self.C[used]))
 
     def correlations(self, beta: FloatArray, gradient: FloatArray) -> float:
-        """Largest |sum beta_i x_ij|, the constant feature included."""
+        """Largest |sum beta_i x_ij|, including the constant feature."""
         largest = np.max(np.abs(gradient), initial=0.0)
         return float(max(largest, self.scale * abs(beta.sum())) if self.bias == "penalised" else largest)
 
@@ -72,7 +72,7 @@ class SparseMargin:
         linear, square = self.signs @ beta, 4.0 * (self.signs @ beta - self.dual(beta))
         best = 2.0 * linear / square if square > 0 else 0.0
         largest = self.correlations(beta, gradient)
-        # A hair below the bound, so that rounding does not make it infeasible.
+        # Slightly below the bound, so that rounding does not make it infeasible.
         return beta * min(best, (1.0 - 1e-15) / largest if largest > 0 else best)
 
     def certificate(self, products: "RowProducts", w: FloatArray, b: float, beta: FloatArray) -> Certificate:
@@ -103,5 +103,5 @@ class SparseMargin:
         return float(max(found, bias))
 
     def even(self, beta: FloatArray) -> FloatArray:
-        """beta, or with a free bias its heavier side scaled down so that the sum is zero."""
+        """beta or, with a free bias, beta with its heavier side scaled down so that the sum is zero."""
         return balanced(beta) if self.bias == "free" else beta

@@ -1,11 +1,11 @@
-r"""Linear machines with an L2 penalty, in primal form.
+r"""Linear models with an L2 penalty, in primal form.
 
 .. math::
     \min_{w,b}\; \tfrac12\|w\|^2 \;[+ \tfrac{1}{2s^2} b^2]\; + \sum_i C_i\, \ell_i(\langle w, x_i\rangle + b)
 
 Classification: the hinge max(0, 1 - y f) or its square. Regression: the loss outside a tube,
 max(0, |y - f| - epsilon), or its square. b is free, absent, or (bracketed term) the weight of a
-constant feature of value s, as LIBLINEAR has it. The dual is that of `mercer.problems.linear.dual`.
+constant feature of value s, as in LIBLINEAR. The dual is that of `mercer.problems.linear.dual`.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LinearMachine:
-    """What classification and regression share.
+    """The common part of classification and regression.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class LinearMachine:
         w : ndarray (d,)
         b : float
         beta : ndarray (n,)
-            Signed dual coefficients; their own sum of rows need not be w exactly.
+            Signed dual coefficients; the corresponding sum of rows need not be exactly w.
         """
         dual = self.dual()
         with np.errstate(over="ignore", invalid="ignore"):

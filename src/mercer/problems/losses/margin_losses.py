@@ -1,12 +1,12 @@
-r"""Losses of one number: what it costs that f(x) is what it is.
+r"""Losses of one number: the cost of a prediction f(x).
 
 A loss is a function :math:`\varphi(z)` of the margin z = y f(x), with y = ±1, or of the residual
-z = f(x) - y. Its conjugate :math:`\varphi^*(a) = \sup_z a z - \varphi(z)` is what its dual pays. Where
+z = f(x) - y. Its conjugate :math:`\varphi^*(a) = \sup_z a z - \varphi(z)` is its cost in the dual. If
 that is
 
 .. math:: \varphi^*(a) = c\,a + \varepsilon |a| + \tfrac q2 a^2 \quad\text{for } a_- \le a \le a_+,
 
-the dual is the quadratic program of `mercer.problems.svm.signed_dual`, and the loss says so by its `form`.
+the dual is the quadratic program of `mercer.problems.svm.signed_dual`, and `form` has its coefficients.
 Other losses have a derivative and a curvature, for Newton's method.
 """
 
@@ -32,7 +32,7 @@ class QuadraticForm:
     upper: float = inf
 
     def value(self, a: FloatArray) -> FloatArray:
-        """The conjugate at each a; infinite outside the interval, but for rounding."""
+        """The conjugate at each a; infinite outside the interval, up to rounding."""
         reach = 1e-12 * np.maximum(1.0, np.abs(a))
         inside = (a >= self.lower - reach) & (a <= self.upper + reach)
         return np.where(inside, self.linear * a + self.tube * np.abs(a) + 0.5 * self.curvature * a**2, np.inf)
@@ -58,7 +58,7 @@ class Loss:
     Methods
     -------
     value(z), derivative(z), curvature(z)
-        The loss, its slope and the slope of that, at each z of an array; at a kink, the slope is one
+        The loss and its first and second derivatives at each z of an array; at a kink, the derivative is one
         of those between the two sides.
     conjugate(a)
         sup over z of a z - loss(z).
@@ -76,7 +76,7 @@ class Loss:
     form: QuadraticForm | None = None
 
     if TYPE_CHECKING:
-        # What a loss has of its own; the 0-1 loss and the ramp have no slope to go by.
+        # Each loss overrides these; the 0-1 loss and the ramp have no derivative to follow.
         def value(self, z: ArrayLike) -> Array: ...
         def derivative(self, z: ArrayLike) -> Array: ...
         def curvature(self, z: ArrayLike) -> Array: ...
@@ -111,7 +111,7 @@ class Loss:
         """Lipschitz constant of w -> loss(y <w, x>) over norm(x) <= rho and norm(w) <= B.
 
         Claim 15.6 of Shalev-Shwartz & Ben-David (2014) is the case of the hinge: rho, whatever B is.
-        In general it is rho times the constant over the margins that are possible, of size at most
+        In general it is rho times the constant over the possible margins, of absolute value at most
         rho B. The 0-1 loss has none; the squared losses and the exponential need a bound on w.
 
         Examples
@@ -171,10 +171,10 @@ class Hinge(Loss):
 
 
 class PerceptronLoss(Loss):
-    """max(0, -z): what the perceptron's rule goes down, adding y x wherever it is on the wrong side.
+    """max(0, -z): the perceptron's rule is gradient descent on it, adding y x to w at a mistake.
 
-    Not above the error, and 0 at w = 0: with a penalty on w, w = 0 would be the minimiser. So it
-    is the loss of a rule, and no kernel machine offers it.
+    It is not above the error, and 0 at w = 0: with a penalty on w, w = 0 would be the minimiser. So it
+    suits an update rule, and no kernel model offers it.
     """
 
     name, formula = "perceptron", "max(0, -z)"
@@ -187,7 +187,7 @@ class PerceptronLoss(Loss):
 
     @staticmethod
     def derivative(z: ArrayLike) -> Array:
-        # At 0 the rule makes a step, too.
+        # The rule also makes a step at 0.
         return np.where(np.asarray(z) <= 0.0, -1.0, 0.0)
 
 
@@ -229,7 +229,7 @@ class Ramp(Loss):
 
 
 class Logistic(Loss):
-    """log(1 + exp(-z)), whose minimiser says how likely a label is.
+    """log(1 + exp(-z)), whose minimiser gives the probability of a label.
 
     In natural units it is log 2 at z = 0; divided by log 2 it bounds the error too.
     """
@@ -251,7 +251,7 @@ class Logistic(Loss):
 
     @staticmethod
     def conjugate(a: ArrayLike) -> Array:
-        """Minus the entropy of a coin that falls one way with probability -a."""
+        """Minus the entropy of a coin that comes up heads with probability -a."""
         share = -np.asarray(a, dtype=np.float64)
         inside = (share >= -1e-12) & (share <= 1.0 + 1e-12)
         share = np.clip(share, 0.0, 1.0)
@@ -263,7 +263,7 @@ class Logistic(Loss):
 
 
 def _sigmoid(z: ArrayLike) -> FloatArray:
-    # Half a tanh does not overflow, but loses what is near zero; so each side is written out.
+    # Half a tanh does not overflow, but loses digits near zero; so each side is written out.
     z = np.asarray(z, dtype=np.float64)
     small = np.exp(-np.abs(z))
     return np.where(z >= 0, 1.0, small) / (1.0 + small)

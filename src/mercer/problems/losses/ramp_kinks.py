@@ -1,14 +1,14 @@
-r"""Kinks of the ramp loss that point down, and whether a point on one is a minimum.
+r"""Concave kinks of the ramp loss, and whether a point on one is a minimum.
 
 The ramp is the smaller of a constant and a hinge, so the ramp objective J is the smallest of many convex
-functions, one for each set of rows that are taken for outliers. Where a margin is exactly at s, the row may be
+functions, one for each set of rows treated as outliers. If a margin is exactly at s, the row may be
 counted either way, and several of these functions touch J. A point is stationary only if it minimises each of
-them: the middle between two slopes that both lead down is a minimum of neither, and may be a local maximum of J.
+them: a point between two slopes that both lead down is a minimum of neither, and may be a local maximum of J.
 
-At margin s < 1 a row that is no outlier has the coefficient :math:`y_i C_i`, an outlier has 0. So a row that changes
-sides moves the gradient by :math:`C_i\psi(x_i)`. Only rows with a margin of exactly 1, whose coefficients may lie
-anywhere in their box, can make up for that. How far they fall short is the length of the shortest gradient on
-the other side, which is the slope of the steepest way down there: a bounded least squares problem.
+At margin s < 1 a row that is not an outlier has the coefficient :math:`y_i C_i`, an outlier has 0. So a row that
+changes sides moves the gradient by :math:`C_i\psi(x_i)`. Only rows with a margin of exactly 1, whose coefficients may
+be anywhere in their box, can compensate for that. What they leave is the length of the shortest gradient on
+the other side, which is the steepest slope down there: a bounded least squares problem.
 """
 
 from itertools import chain, combinations
@@ -18,9 +18,9 @@ from scipy.optimize import lsq_linear
 
 from mercer._types import BoolArray, FloatArray
 
-# Up to so many rows at a kink, all combinations of sides are tried; of more, each row alone, and all of them.
+# Up to this many rows at a kink, all combinations of sides are tried; otherwise each row alone, and all of them.
 MOST_COMBINED, MOST_ALONE = 4, 100
-# Rows at a margin of 1 that may make up for a change of sides: more are left out, which errs on the safe side.
+# Rows at a margin of 1 that may compensate for a change of sides: more are left out, which errs on the safe side.
 MOST_AT_MARGIN = 300
 
 
@@ -33,7 +33,7 @@ def changes_of_side(places: list[int], outliers: BoolArray) -> list[list[int]]:
 
 
 def steepest_slope(gram: FloatArray, moved: FloatArray, room: tuple[FloatArray, FloatArray]) -> float:
-    """The length of the shortest gradient, as a share of what the rows that change sides could make it.
+    """The length of the shortest gradient, as a fraction of the largest that the rows changing sides could cause.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def steepest_slope(gram: FloatArray, moved: FloatArray, room: tuple[FloatArray, 
     moved : ndarray (k,)
         By how much the coefficients of the latter change.
     room : (ndarray (m,), ndarray (m,))
-        How far the coefficients of the former may fall and rise; the first is not positive.
+        How far the coefficients of the former may fall and rise; the first is nonpositive.
     """
     m, largest = len(room[0]), float(np.max(np.abs(moved) * np.sqrt(np.maximum(gram.diagonal()[len(room[0]) :], 0.0))))
     if largest == 0.0:

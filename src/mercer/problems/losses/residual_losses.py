@@ -1,4 +1,4 @@
-"""Losses of the residual z = f(x) - y, and losses of the user's own."""
+"""Losses of the residual z = f(x) - y, and user-defined losses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from mercer._errors import ParameterError
 from mercer._types import Array, ArrayLike, FloatArray
 from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS, Loss, QuadraticForm
 
-# Where a user's loss is tried before it is believed.
+# Where a user's loss is tried before it is accepted.
 _PROBES = np.concatenate([-np.geomspace(100.0, 1e-3, 60), [0.0], np.geomspace(1e-3, 100.0, 60)])
-# Halvings until an interval is rounding error; beyond this, a derivative is not looked for.
+# Bisections until an interval is rounding error; a derivative is not searched for beyond this.
 _HALVINGS = 150
 _FARTHEST = 1e20
 
@@ -48,7 +48,7 @@ class Squared(Loss):
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """z^2 up to delta, then straight on: an outlier pulls no harder than a residual of delta.
+    """z^2 up to delta, then linear: an outlier pulls no harder than a residual of delta.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Huber(Loss):
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """max(0, |z| - epsilon): what lies within the tube costs nothing.
+    """max(0, |z| - epsilon): residuals within the tube cost nothing.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
 
 @dataclass(frozen=True)
 class Pinball(Loss):
-    """quantile |z| where f lies below y, (1 - quantile) |z| where above: its minimiser is a quantile.
+    """quantile |z| if f lies below y, (1 - quantile) |z| if above: its minimiser is a quantile.
 
     Examples
     --------
@@ -175,8 +175,8 @@ class Pinball(Loss):
 class CustomLoss(Loss):
     """A convex loss with a continuous derivative, given by functions of an array.
 
-    The functions are tried on 121 numbers between -100 and 100: what is not a number, a derivative that
-    does not belong to the value, or one that falls somewhere, is refused.
+    The functions are tried on 121 numbers between -100 and 100. NaN, a derivative that
+    does not match the value, or one that decreases, is refused.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class CustomLoss(Loss):
             self._require_convex()
 
     def _require_numbers(self, name: str) -> None:
-        """Far away numbers may overflow, but there must be some, and near zero none may be missing."""
+        """Far from zero values may overflow, but some must be finite, and near zero all must be numbers."""
         found = self._evaluated(name, _PROBES)
         missing = np.flatnonzero(np.isnan(found) & (np.abs(_PROBES) <= 1.0))
         if len(missing):
@@ -236,7 +236,7 @@ class CustomLoss(Loss):
         falls = np.flatnonzero(np.diff(slopes) < -scale)
         if len(falls):
             raise ParameterError(f"the loss must be convex, but its derivative falls near z = {z[falls[0]]:.4g}")
-        # Of a convex function, every chord is as steep as the derivative is somewhere between its ends.
+        # For a convex function, every chord is as steep as the derivative is somewhere between its ends.
         chords = np.diff(values) / np.diff(z)
         slack = scale + 1e-9 * np.abs(values[1:]) / np.diff(z)
         wrong = np.flatnonzero((chords < slopes[:-1] - slack) | (chords > slopes[1:] + slack))
@@ -268,7 +268,7 @@ class CustomLoss(Loss):
         return np.maximum(0.0, (self.derivative(z + step) - self.derivative(z - step)) / (2.0 * step))
 
     def conjugate(self, a: ArrayLike) -> Array:
-        """a z - loss(z) where the derivative is a, found by halving; infinite where it never is."""
+        """a z - loss(z) where the derivative is a, found by bisection; infinite if it never is."""
         a = np.asarray(a, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             low, high = self._bracket(a)
@@ -304,7 +304,7 @@ CONVEX_LOSSES = {
 
 
 def resolve_loss(loss: str | Loss) -> Loss:
-    """The loss that a name stands for, or a loss of the user's."""
+    """The loss of this name, or a loss of the user's."""
     if isinstance(loss, Loss) and loss.is_convex:
         return loss
     if isinstance(loss, str) and loss in CONVEX_LOSSES:

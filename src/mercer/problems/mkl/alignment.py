@@ -10,9 +10,9 @@ It is largest over :math:`K = \sum_m \mu_m K_m`, :math:`\mu \ge 0`, at a multipl
 .. math:: \min_{v \ge 0}\; v^T M v - 2 a^T v, \qquad M_{ml} = \langle K_m, K_l\rangle,
     \quad a_m = \langle K_m, T\rangle .
 
-Centred alignment (Cortes, Mohri & Rostamizadeh 2012, proposition 9) takes :math:`H K_m H` in the
-place of :math:`K_m`, with :math:`H = I - 11^T/n`; so a constant that all entries share counts for
-nothing. Rows with weights count as that many rows.
+Centred alignment (Cortes, Mohri & Rostamizadeh 2012, proposition 9) uses :math:`H K_m H` in
+place of :math:`K_m`, with :math:`H = I - 11^T/n`, so a constant that all entries share does not
+count. Weighted rows count as that many rows.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_family import SeveralKernels
 
 
-# A kernel of which centring leaves less than this share, squared, is constant but for rounding.
+# If centring leaves less than this fraction of a kernel, squared, it is constant up to rounding.
 CONSTANT = 1e-12
 
 
@@ -40,7 +40,7 @@ class AlignmentProblem:
     target_norm: float
 
     def alignment(self, weights: FloatArray) -> float:
-        """A of the weighted sum; 0 where it vanishes."""
+        """A of the weighted sum; 0 if it vanishes."""
         size = float(weights @ self.M @ weights) ** 0.5 * self.target_norm
         return float(self.a @ weights) / size if size > 0 else 0.0
 
@@ -80,7 +80,7 @@ def alignment_problem(
         whole = sums @ weights
         before = np.diag(M)
         M = M - 2.0 / total * (sums * weights) @ sums.T + np.outer(whole, whole) / total**2
-        # Of a kernel that is constant on these rows centring leaves rounding, whose square may be negative.
+        # If a kernel is constant on these rows, centring leaves rounding errors, whose square may be negative.
         is_left = np.diag(M) > CONSTANT * before
         M, a = M * np.outer(is_left, is_left), a * is_left
     gram = targets.T @ weighted

@@ -1,9 +1,9 @@
-r"""Learning the weights of kernels together with the machine (multiple kernel learning).
+r"""Learning the weights of kernels together with the model (multiple kernel learning).
 
-With base kernels :math:`k_1, \dots, k_M` and their features :math:`\psi_m`, the machine is
+With base kernels :math:`k_1, \dots, k_M` and their features :math:`\psi_m`, the model is
 :math:`f(x) = \sum_m \langle w_m, \psi_m(x)\rangle + b`, and the weights :math:`\mu_m` of the kernels
 are variables too (Lanckriet et al. 2004; Bach, Lanckriet & Jordan 2004). Primal, for any problem here
-that has the form (1/2)|w|^2 + losses:
+of the form (1/2)|w|^2 + losses:
 
 .. math::
     \min_{\mu \ge 0,\ \|\mu\|_p \le 1}\; \min_{w, b}\;
@@ -11,23 +11,23 @@ that has the form (1/2)|w|^2 + losses:
 
 p = 1 is SimpleMKL (Rakotomamonjy, Bach, Canu & Grandvalet 2008) and leaves few kernels; p > 1 is
 :math:`\ell_p`-norm MKL (Kloft, Brefeld, Sonnenburg & Zien 2011) and leaves all of them. For fixed
-weights it is the machine of the one kernel :math:`\sum_m \mu_m k_m`, with
+weights it is the model with the single kernel :math:`\sum_m \mu_m k_m`, with
 :math:`w_m = \mu_m \sum_i \beta_i\psi_m(x_i)`. Dual, with :math:`q_m = \beta^T K_m\beta`, the dual norm
-:math:`p^* = p/(p-1)`, and G what the dual of the machine has beside its quadratic form:
+:math:`p^* = p/(p-1)`, and G the dual of the model without its quadratic form:
 
 .. math::
     \max_\beta\; G(\beta) - \tfrac12 \|(q_1, \dots, q_M)\|_{p^*}
     \quad\text{s.t. the box and the equality of the machine.}
 
-Because :math:`\mu\cdot q \le \|q\|_{p^*}`, the gap of the whole is the gap of the machine with its
-weights, and :math:`\tfrac12(\|q\|_{p^*} - \mu\cdot q)` more, which is zero when the weights are best
-for this beta. Several machines may share their weights (the pairs of several classes, or each class
-against the rest): objectives and :math:`q` are then sums over the machines, and there is one gap.
+Because :math:`\mu\cdot q \le \|q\|_{p^*}`, the gap of the whole is the gap of the model with its
+weights, plus :math:`\tfrac12(\|q\|_{p^*} - \mu\cdot q)`, which is zero if the weights are best
+for this beta. Several models may share their weights (the pairs of several classes, or each class
+against the rest): objectives and :math:`q` are then sums over the models, and there is one gap.
 
-With weights that are not variables, chosen by other means, the second part is zero by definition,
-and the gap is that of the machines.
+If the weights are not variables but chosen by other means, the second part is zero by definition,
+and the gap is that of the models.
 
-A search ends by the gap in units of the objective itself, however small that is: kernels of large
+A search ends by the gap relative to the objective itself, however small that is: kernels of large
 values, or targets in small units, have objectives far below 1.
 """
 
@@ -44,35 +44,35 @@ if TYPE_CHECKING:
     from mercer.problems.protocols import Problem
 
 
-# An objective below this share of what it costs to have learnt nothing is the rounding of the losses that cancel.
+# An objective below this fraction of the cost of having learnt nothing is rounding of losses that cancel.
 NO_OBJECTIVE = 1e-13
-# The least there is to divide by, where there is nothing to lose.
+# The smallest divisor, if there is nothing to lose.
 LEAST = 1e-300
 
 
 @dataclass(frozen=True)
 class WeightSet:
-    """The weights that are allowed: not negative, and of p-norm 1 at most; or fixed ones.
+    """The allowed weights: nonnegative, with p-norm at most 1; or fixed ones.
 
     Attributes
     ----------
     p : float or None
-        1 or more; None where the weights are not variables.
+        1 or more; None if the weights are not variables.
     """
 
     p: float | None
 
     def equal(self, n_kernels: int) -> FloatArray:
-        """Weights that are all the same, on the border of the set; of sum 1 where they are fixed."""
+        """Equal weights, on the border of the set; with sum 1 if they are fixed."""
         return np.full(n_kernels, float(n_kernels) ** (-1.0 / (self.p or 1.0)))
 
     def normalised(self, weights: FloatArray) -> FloatArray:
-        """A multiple of the weights on the border of the set; equal ones where all are zero."""
+        """A multiple of the weights on the border of the set; equal ones if all are zero."""
         size = np.linalg.norm(weights, self.p or 1.0)
         return weights / size if size > 0 else self.equal(len(weights))
 
     def support_value(self, q: FloatArray, weights: FloatArray) -> float:
-        """max of mu . q over the set: the dual norm of q, which is not negative; mu . q where mu is fixed."""
+        """max of mu . q over the set: the dual norm of q, which is nonnegative; mu . q if mu is fixed."""
         if self.p is None:
             return float(weights @ q)
         if self.p == 1.0:
@@ -87,12 +87,12 @@ class WeightSet:
 
 @dataclass(frozen=True)
 class WeightedCertificate(Certificate):
-    """The certificate of machines and of the weights of their kernels, in one.
+    """The certificate of models and of the weights of their kernels together.
 
     Attributes
     ----------
     weights_gap : float
-        The part of `gap` that other weights might close; the rest is the machines'.
+        The part of `gap` that other weights might close; the rest belongs to the models.
     weights_violation : float
         How far the weights are from being allowed.
     """
@@ -108,7 +108,7 @@ class WeightedCertificate(Certificate):
 def joint_certificate(
     allowed: WeightSet, weights: FloatArray, q: FloatArray, machines: Sequence[Certificate]
 ) -> WeightedCertificate:
-    """One certificate from those of the machines.
+    """One certificate from those of the models.
 
     Parameters
     ----------
@@ -136,9 +136,9 @@ def joint_certificate(
 
 @dataclass(frozen=True)
 class Judged:
-    r"""The machines at some weights, and what they say of all others.
+    r"""The models at some weights, and what they imply for all other weights.
 
-    :math:`G(\beta) - \tfrac12\mu\cdot q` is a lower bound of the best machine's objective at every
+    :math:`G(\beta) - \tfrac12\mu\cdot q` is a lower bound of the best model's objective at every
     :math:`\mu`: a cut (Sonnenburg, Rätsch, Schäfer & Schölkopf 2006).
 
     Attributes
@@ -152,7 +152,7 @@ class Judged:
         G, summed likewise.
     q : ndarray (M,)
     untaught : float
-        The primal of machines without any coefficient, summed likewise: beside it rounding is seen.
+        The primal of models without any coefficients, summed likewise, against which rounding is measured.
     """
 
     weights: np.ndarray
@@ -172,28 +172,28 @@ class Judged:
         return self.constant - 0.5 * allowed.support_value(self.q, self.weights)
 
     def better_weights(self, allowed: WeightSet) -> FloatArray:
-        """The best weights for the same w_m, of which the machines' objective is no larger (Kloft et al. 2011)."""
+        """The best weights for the same w_m, at which the models' objective is no larger (Kloft et al. 2011)."""
         sizes = self.weights**2 * np.maximum(self.q, 0.0)
         return allowed.normalised(sizes ** (1.0 / (cast(float, allowed.p) + 1.0)))
 
     @property
     def scale(self) -> float:
-        """The unit of objectives, and of their gaps: the primal, unless that is rounding; at most a certificate's."""
+        """The unit of objectives and their gaps: the primal, unless that is rounding; at most a certificate's."""
         size = abs(self.primal)
         return min(max(size, NO_OBJECTIVE * abs(self.untaught), LEAST), max(1.0, size))
 
     def gap(self, allowed: WeightSet) -> float:
-        """Of the machines and the weights together, relative to `scale`; infinite where the primal is."""
+        """Of the models and the weights together, relative to `scale`; infinite if the primal is."""
         return (self.primal - self.bound(allowed)) / self.scale if np.isfinite(self.primal) else np.inf
 
     @property
     def machines_gap(self) -> float:
-        """The part of the gap that is the machines' own."""
+        """The part of the gap that belongs to the models."""
         return self.primal - (self.constant - 0.5 * float(self.weights @ self.q))
 
 
 def untaught_primal(problem: "Problem") -> float:
-    """The primal of a machine that has no coefficients, with a bias in the middle; 0 where that is infinite."""
+    """The primal of a model without coefficients, with a bias in the middle; 0 if that is infinite."""
     linear = problem.dual().linear
     found = primal_and_dual(problem, np.zeros(len(linear)), linear)[0]
     return found if np.isfinite(found) else 0.0

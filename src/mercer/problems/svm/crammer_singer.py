@@ -1,12 +1,12 @@
-r"""The machine of Crammer & Singer (2001) in the feature space of a kernel.
+r"""The classifier of Crammer & Singer (2001) in the feature space of a kernel.
 
 The problem of `crammer_singer` with :math:`w_m = \sum_i \alpha_i^m \psi(x_i)`: all it needs of the
 data are the scores :math:`F = (K + s 11^T)\alpha`, s = 1 for penalised biases and 0 without any. Then
 :math:`\sum_m \|w_m\|^2` (with the biases) is :math:`\sum_{i,m} \alpha_i^m F_i^m`.
 
-Free biases :math:`b_m` cost nothing, so that :math:`F = K\alpha + 1 b^T`, and the dual has one equation more for
-each class, :math:`e_m = \sum_i \alpha_i^m = 0`. Where it holds up to rounding only, the dual value that is stated
-bounds the objective for all biases no larger than b: it is less by :math:`\sum_m \lvert e_m b_m\rvert`.
+Free biases :math:`b_m` cost nothing, so :math:`F = K\alpha + 1 b^T`, and the dual has one more equation for
+each class, :math:`e_m = \sum_i \alpha_i^m = 0`. If it holds only up to rounding, the stated dual value
+bounds the objective for all biases no larger than b: it is reduced by :math:`\sum_m \lvert e_m b_m\rvert`.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from mercer.problems.linear.crammer_singer import CrammerSinger
 
 @dataclass(frozen=True)
 class KernelCrammerSinger(CrammerSinger):
-    """As `CrammerSinger`, whose `scale` is here 1 for penalised biases and 0 for free ones or none."""
+    """Like `CrammerSinger`, but `scale` is 1 for penalised biases and 0 for free ones or none."""
 
     is_free: bool = False
 

@@ -25,7 +25,7 @@ from mercer.problems.svm.signed_dual import DualProblem
 
 @dataclass(frozen=True)
 class EnclosingBall:
-    """Points by their kernel alone.
+    """Points known only through their kernel.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class EnclosingBall:
         Parameters
         ----------
         weights : ndarray (n,)
-            Not negative, of sum 1.
+            Nonnegative, with sum 1.
         projections : ndarray (n,)
             <c, psi(x_i)> = sum_j beta_j k(x_j, x_i), computed in double precision.
 

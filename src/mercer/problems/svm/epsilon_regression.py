@@ -1,4 +1,4 @@
-r"""Regression in a tube that costs nothing.
+r"""Regression with a tube inside which errors cost nothing.
 
 Primal, over w in the feature space (and b), of SVR (Vapnik 1995):
 
@@ -67,7 +67,7 @@ class EpsilonRegression(SignedRisk):
 
 @dataclass(frozen=True)
 class NuRegression:
-    """A regression whose tube holds all but a share nu of the points.
+    """A regression whose tube contains all but a fraction nu of the points.
 
     Attributes
     ----------
@@ -75,11 +75,11 @@ class NuRegression:
     C : ndarray (n,)
         C times the weight of each point; all positive.
     nu : float
-        In (0, 1]: at most this share of the weight is outside the tube, and at least this share
+        In (0, 1]: at most this fraction of the weight is outside the tube, and at least this fraction
         is in support vectors.
     """
 
-    # Primal and dual values are so many times those of `dual()`.
+    # Primal and dual values are this many times those of `dual()`.
     times_dual: ClassVar[float] = 1.0
 
     targets: np.ndarray
@@ -120,7 +120,7 @@ class NuRegression:
         return max(0.0, 0.5 * float(above - below))
 
     def epsilon(self, projections: FloatArray, intercept: float) -> float:
-        """The tube that is best for this w and b: the residual that a share nu exceeds."""
+        """The tube that is best for this w and b: the residual that a fraction nu exceeds."""
         residuals = np.abs(self.targets - projections - intercept)
         order = np.argsort(-residuals, kind="stable")
         place = int(np.searchsorted(np.cumsum(self.C[order]), 2.0 * self.side * (1.0 - 1e-12)))
@@ -147,7 +147,7 @@ class NuRegression:
         primal, value = self._values(beta, projections, intercept, epsilon)
         residuals = self.targets - projections
         conditions = dual_conditions(dual, beta, residuals)
-        # With the tube free, as the bias is, those above it and those below it have a threshold each.
+        # With the tube free, like the bias, points above it and points below it have a threshold each.
         conditions["kkt_violation"] = self.dual().violation(self.copies(beta), np.concatenate([residuals, residuals]))
         too_much = float(np.abs(beta).sum()) - 2.0 * self.side
         conditions["equality_residual"] = max(conditions["equality_residual"], too_much)

@@ -1,4 +1,4 @@
-r"""Hard-SVM, and why there may be none.
+r"""Hard-SVM, and the proof if it has no solution.
 
 Primal, over w in the feature space (and b):
 
@@ -16,9 +16,9 @@ Up to scale, the dual asks for the nearest points of two convex hulls:
 
 With a free bias the classes are the two groups, and z is the difference of a point of each hull.
 Without one, all points are one group, and z is the point of the hull of the
-:math:`y_i\psi(x_i)` that is nearest to the origin; a penalised bias is a further feature of value 1.
+:math:`y_i\psi(x_i)` nearest to the origin; a penalised bias is one more feature, of value 1.
 With :math:`m_g = \min_{i \in g} \langle z_i, z\rangle` and :math:`\kappa = G / \sum_g m_g`, G the number
-of groups, :math:`w_0 = \kappa z` and :math:`\alpha = \kappa a`. Where z = 0 nothing separates, and a is
+of groups, :math:`w_0 = \kappa z` and :math:`\alpha = \kappa a`. If z = 0 nothing separates, and a is
 the proof (Farkas; Shalev-Shwartz & Ben-David 2014, section 15.1).
 """
 
@@ -29,11 +29,11 @@ import numpy as np
 from mercer._types import FloatArray, IndexArray
 from mercer.problems.certificate import Certificate
 
-# A distance between the hulls of less than this share of the radius is none.
+# A distance between the hulls below this fraction of the radius counts as none.
 PROVEN = 1e-8
 # Kernel values give its square, with errors of a few units in the last place: no better than this.
 PROVEN_BY_VALUES = 5e-8
-# A mean of which all but this is one row is that row.
+# A mean that consists of one row, up to this, is that row.
 TWINS = 1e-6
 
 
@@ -62,7 +62,7 @@ class HardMargin:
         return 1.0 if self.bias == "penalised" else 0.0
 
     def scale(self, square: float, lows: FloatArray) -> float:
-        """kappa of w_0 = kappa z; that of the optimum where z does not separate (yet)."""
+        """kappa of w_0 = kappa z; that of the optimum if z does not separate (yet)."""
         reach = float(lows.sum())
         return len(lows) / (reach if reach > 0.0 else max(square, np.finfo(np.float64).tiny))
 
@@ -73,11 +73,11 @@ class HardMargin:
         return beta
 
     def free_bias(self, lows: FloatArray, scale: float) -> float:
-        """b_0 that leaves both groups the same room; groups are (negative, positive)."""
+        """The b_0 with the same distance to both groups; groups are (negative, positive)."""
         return 0.5 * scale * float(lows[0] - lows[1]) if self.bias == "free" else 0.0
 
     def margin(self, square: float, lows: FloatArray) -> float:
-        """1 / |w_0|: the distance of the nearest point; not positive where z does not separate."""
+        """1 / |w_0|: the distance to the nearest point; nonpositive if z does not separate."""
         return float(lows.sum()) / (len(lows) * np.sqrt(square)) if square > 0.0 else 0.0
 
     def certificate(
@@ -93,7 +93,7 @@ class HardMargin:
             <w, psi(x_i)>.
         intercept : float
         norms : (float, float)
-            Squared norms of w and of sum_i beta_i psi(x_i), which are the same but for rounding.
+            Squared norms of w and of sum_i beta_i psi(x_i), which are equal up to rounding.
         """
         lifts = (intercept**2, float(beta.sum()) ** 2) if self.bias == "penalised" else (0.0, 0.0)
         slack = 1.0 - self.signs * (projections + intercept)
@@ -117,10 +117,10 @@ class HardMargin:
 class NotSeparableProof:
     """Weights of a point that lies in both convex hulls, or of the origin.
 
-    With a free bias, the rows of each class have non-negative weights that sum to one, and the two
+    With a free bias, the rows of each class have nonnegative weights that sum to one, and the two
     weighted means are the same point of the feature space: no hyperplane has it on both sides.
     Without one, the weighted mean of the y_i psi(x_i) is the origin: no halfspace through it
-    holds them all. Anybody who has the data can check that:
+    contains them all. Anyone with the data can check that
     ``weights[signs > 0] @ X[positive]`` and ``weights[signs < 0] @ X[negative]`` are equal.
 
     Attributes
@@ -133,15 +133,15 @@ class NotSeparableProof:
         Their labels, +1 or -1.
     bias : {"free", "penalised", "none"}
     features : ndarray or None
-        psi of the rows, where it can be written down.
+        psi of the rows, if it can be computed.
     gram : ndarray
         Their kernel values; rows that are the same item have the same values.
     radius : float
         The largest norm of a training point in the feature space, from their mean if the bias is free.
     is_exact : bool
-        Whether the data say it by themselves: coordinates, or rows that are equal. Otherwise it is
-        what double precision can tell. Kernel values are squares of lengths, and two points that are nearer than
-        5e-8 of the radius have the same ones; another kernel of theirs may still separate them.
+        Whether the data prove it by themselves: by coordinates, or by rows that are equal. Otherwise it is
+        what double precision can show. Kernel values determine squared lengths, so two points closer than
+        5e-8 of the radius have the same ones; a different kernel may still separate them.
     """
 
     indices: np.ndarray
@@ -165,9 +165,9 @@ class NotSeparableProof:
 
     @property
     def twins(self) -> tuple[int, int] | None:
-        """The row of either class that is all but the whole of its mean, if there are such rows; else None.
+        """The row of each class that makes up nearly all of its mean, if there are such rows; otherwise None.
 
-        They have different labels, and no more than rounding tells them apart.
+        They have different labels, and differ by no more than rounding.
         """
         heavy = self.weights > 1.0 - TWINS
         if self.bias != "free" or not (heavy[self.signs > 0].any() and heavy[self.signs < 0].any()):
@@ -185,27 +185,27 @@ class NotSeparableProof:
 
     @property
     def distance(self) -> float:
-        """How far the two weighted means are from each other, or the mean from the origin."""
+        """The distance between the two weighted means, or of the mean from the origin."""
         coefficients = self.signs * self.weights
         if self.features is not None:
-            # Weights that sum to the same do not notice where the origin is, but rounding errors do.
+            # Weights with equal sums do not depend on the origin, but rounding errors do.
             parts = coefficients @ (self.features - self.features[0] if self.bias == "free" else self.features)
             lift = coefficients.sum() if self.bias == "penalised" else 0.0
             return float(np.sqrt(parts @ parts + lift**2))
-        # The square of the distance is all that kernel values tell: extended precision for its sum.
+        # Kernel values give only the square of the distance: extended precision for its sum.
         long = coefficients.astype(np.longdouble)
         square = long @ self.gram.astype(np.longdouble) @ long
         return float(np.sqrt(max(square + (long.sum() ** 2 if self.bias == "penalised" else 0.0), 0.0)))
 
     @property
     def tolerance(self) -> float:
-        """The distance, as a share of the radius, that counts as none: 1e-8 in coordinates."""
+        """The distance, as a fraction of the radius, that counts as none: 1e-8 in coordinates."""
         return PROVEN if self.features is not None else PROVEN_BY_VALUES
 
     def check(self, tol: float | None = None) -> bool:
         """Whether the weights are those of convex combinations that meet.
 
-        `tol` is the distance allowed, as a share of `radius`; `tolerance` by default.
+        `tol` is the distance allowed, as a fraction of `radius`; `tolerance` by default.
         """
         tol = self.tolerance if tol is None else tol
         sides = [self.signs > 0, self.signs < 0] if self.bias == "free" else [np.ones(len(self.signs), bool)]

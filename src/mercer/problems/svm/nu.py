@@ -11,7 +11,7 @@ y_i u_i, and two fixed sums, S over the positive points and -S over the negative
 are :math:`b - \rho` and :math:`b + \rho`. The classifier is :math:`(w, b) / \rho`, whose margin
 is 1, as that of Soft-SVM with :math:`C = 1/\rho`.
 
-There is such a point only where neither class weighs less than S: nu is at most
+Such a point exists only if neither class weighs less than S: nu is at most
 :math:`2 \min(W_+, W_-) / (W_+ + W_-)` (Crisp & Burges 1999).
 """
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from mercer.problems.protocols import DualPoint
 
 
-# A margin below this share of the biases is none, and so is one that nothing can be divided by.
+# A margin below this fraction of the biases counts as none, as does one that nothing can be divided by.
 NO_MARGIN, SMALLEST = 1e-12, 1e-290
-# A squared norm below this share of what its coefficients could make it is rounding: w is zero.
+# A squared norm below this fraction of what its coefficients could make it is rounding: w is zero.
 NO_LENGTH = 1e-14
-# What k(x, y) may be off by, as a share of the lengths of psi(x) and psi(y) (docs/kernels.md).
+# Possible error of k(x, y), as a fraction of the norms of psi(x) and psi(y) (docs/kernels.md).
 ENTRY = 1e-12
-# A margin of less than so many tolerances is not known well enough to divide by.
+# A margin below this many tolerances is not known well enough to divide by.
 RESOLVED = 10.0
 
 
 def is_nothing(beta: FloatArray, projections: FloatArray, diag: FloatArray) -> bool:
-    """Whether w = sum_i beta_i psi(x_i) is zero but for rounding, relative to the data.
+    """Whether w = sum_i beta_i psi(x_i) is zero up to rounding, relative to the data.
 
-    `projections` are <w, psi(x_i)> and `diag` k(x_i, x_i), of all points: w is nothing if it is next to nothing for
-    what its coefficients could make it, or if rounding accounts for every projection, as where points at zero have most
-    of the coefficients, and others what is left of a cancellation. Points without a coefficient round nothing, however
-    large they are. A gap does not show it: w = 0 may well be the optimum.
+    `projections` are <w, psi(x_i)> and `diag` k(x_i, x_i), for all points. w is zero if it is tiny relative to
+    what its coefficients could make it, or if rounding accounts for every projection, as when points at zero have most
+    of the coefficients, and others what a cancellation left. Points without a coefficient contribute no rounding,
+    however large they are. The gap does not show this: w = 0 may well be the optimum.
     """
     lengths = np.sqrt(np.maximum(diag, 0.0))
     reach = float(np.abs(beta) @ lengths) ** 2
@@ -54,22 +54,22 @@ def is_nothing(beta: FloatArray, projections: FloatArray, diag: FloatArray) -> b
 
 @dataclass(frozen=True)
 class NuMargin:
-    """A two-class problem: signs, weights, the share nu, and by how much a class counts more.
+    """A two-class problem: signs, weights, the fraction nu, and the factor of each class.
 
     Attributes
     ----------
     signs : ndarray (n,)
         Labels, +1 or -1.
     weights : ndarray (n,)
-        All positive; nu is a share of their sum.
+        All positive; nu is a fraction of their sum.
     nu : float
     factors : ndarray (n,)
-        Of the classes: they multiply the weights in the box. Where they leave a class less than nu
-        asks of it, all of that class is asked for. Its own side of the margin is then anywhere beyond
-        its points, and is set as many times farther away as nu asks for more than there is.
+        Of the classes: they multiply the weights in the box. If they leave a class less weight than nu
+        requires, all of that class is required. Its side of the margin can then be anywhere beyond
+        its points, and is set farther away by the factor by which nu requires more than there is.
     """
 
-    # Primal and dual values are so many times those of `dual()`.
+    # Primal and dual values are this many times those of `dual()`.
     times_dual: ClassVar[float] = 1.0
 
     signs: np.ndarray
@@ -84,7 +84,7 @@ class NuMargin:
 
     @property
     def largest_nu(self) -> float:
-        """No larger nu is feasible, neither with the factors of the classes nor without them."""
+        """The largest feasible nu, with the factors of the classes and without them."""
         return max(
             2.0 * self._smaller(each) / float(each.sum()) for each in (self.weights, self.weights * self.factors)
         )
@@ -113,7 +113,7 @@ class NuMargin:
         )
 
     def without(self, held: BoolArray) -> "tuple[NuMargin, DualProblem]":
-        """(problem, dual) in which the points of a mask take no part; nu is a share of the others."""
+        """(problem, dual) in which the masked points take no part; nu is a fraction of the others."""
         part = replace(self, weights=np.where(held, 0.0, self.weights))
         return part, part.dual()
 
@@ -122,27 +122,27 @@ class NuMargin:
         return projections / self.margin(biases) + self.intercept(beta, biases)
 
     def margin(self, biases: float | FloatArray) -> float:
-        """rho; 1 where there is no margin (w = 0), so that dividing by it changes nothing."""
+        """rho; 1 if there is no margin (w = 0), so that dividing by it changes nothing."""
         biases = self._widened(biases)
         return 0.5 * float(biases[1] - biases[0]) if self.has_margin(biases) else 1.0
 
     def has_margin(self, biases: float | FloatArray) -> bool:
-        """Whether rho is more than rounding of the biases, so that it can be divided by."""
+        """Whether rho is more than rounding of the biases, so that one can divide by it."""
         low, high = np.broadcast_to(biases, 2)
         return 0.5 * float(high - low) > max(NO_MARGIN * max(abs(low), abs(high)), SMALLEST)
 
     def is_zero(self, solution: "DualPoint", diag: FloatArray) -> bool:
-        """Whether the optimum is w = 0 but for rounding, or there is no margin to divide by; `diag` is k(x_i, x_i)."""
+        """Whether the optimum is w = 0 up to rounding, or there is no margin to divide by; `diag` is k(x_i, x_i)."""
         return not self.has_margin(solution.bias) or is_nothing(solution.beta, -solution.gradient, diag)
 
     def is_resolved(self, biases: float | FloatArray, tol: float) -> bool:
-        """Whether rho, which a solution to `tol` knows to about that, is large enough to divide by."""
+        """Whether rho, which a solution to `tol` determines to about that, is large enough to divide by."""
         return 0.5 * float(np.diff(np.broadcast_to(biases, 2))[0]) >= RESOLVED * tol
 
     def finest(self, largest: float) -> float:
         """The tolerance below which the margin is zero, if k(x, x) is at most `largest`.
 
-        At the optimum |w|² is at most 2 S rho (the primal value is that of the dual, and losses are not negative), and
+        At the optimum |w|² is at most 2 S rho (the primal value equals the dual one, and losses are nonnegative), and
         below NO_LENGTH (2 S)² `largest` it is rounding.
         """
         return NO_LENGTH / RESOLVED * 2.0 * self.side * largest
@@ -152,8 +152,8 @@ class NuMargin:
         return float(np.mean(self._widened(biases))) / self.margin(biases)
 
     def _widened(self, biases: float | FloatArray) -> FloatArray:
-        """The biases of both classes, that of a class that is all asked for moved away."""
-        low, high = np.broadcast_to(biases, 2)  # a fit that was stopped at once has none
+        """The biases of both classes, with that of a fully required class moved away."""
+        low, high = np.broadcast_to(biases, 2)  # a fit stopped at once has none
         raw = self.weights * self.factors
         asked = 0.5 * self.nu * float(raw.sum()) / self._smaller(raw)
         if asked <= 1.0 or low >= high:
@@ -175,8 +175,8 @@ class NuMargin:
         )
 
     def certificate(self, beta: FloatArray, projections: FloatArray, _intercept: float) -> Certificate:
-        """The certificate of a solution, before it is divided by the margin; b and rho are found
-        again from the `projections` <w, psi(x_i)>."""
+        """The certificate of a solution, before it is divided by the margin; b and rho are
+        recomputed from the `projections` <w, psi(x_i)>."""
         dual = self.dual()
         primal = self._primal(beta, projections, cast(FloatArray, dual.bias(beta, -projections)))
         value = dual.objective(beta, -projections)

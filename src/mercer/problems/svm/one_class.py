@@ -1,4 +1,4 @@
-r"""One class: a half-space, or a ball, of the feature space that holds most of the points.
+r"""One class: a half-space, or a ball, of the feature space that contains most of the points.
 
 Primal of the half-space (Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001), in the scale of
 LIBSVM, with weights :math:`u_i` and :math:`S = \nu\sum_i u_i`:
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from mercer.problems.protocols import DualPoint
 
 
-# The border belongs to the inside: it is moved out by this share of its size, so that rounding errors
-# do not put points outside that lie on it.
+# The border belongs to the inside: it is moved outwards by this fraction of its size, so that rounding errors
+# do not put points on it outside.
 BORDER = 1e-10
 
 
 @dataclass(frozen=True)
 class OneClass:
-    """The half-space: a weight for each point, and the share of them that may be outside.
+    """The half-space: a weight for each point, and the fraction of them that may be outside.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class OneClass:
         In (0, 1].
     """
 
-    # Primal and dual values are so many times those of `dual()`.
+    # Primal and dual values are this many times those of `dual()`.
     times_dual: ClassVar[float] = 1.0
 
     weights: np.ndarray
@@ -73,7 +73,7 @@ class OneClass:
         return float(free_bias) + BORDER * abs(float(free_bias))
 
     def is_zero(self, solution: "DualPoint", diag: FloatArray) -> bool:
-        """Whether the optimum is w = 0 but for rounding; `diag` is k(x_i, x_i)."""
+        """Whether the optimum is w = 0 up to rounding; `diag` is k(x_i, x_i)."""
         return is_nothing(solution.beta, -solution.gradient, diag)
 
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
@@ -103,10 +103,10 @@ class SoftBall:
     diag : ndarray (n,)
         k(x_i, x_i).
     costs : ndarray (n,)
-        u_i; of sum 1 or more, so that there is a smallest ball.
+        u_i; with sum 1 or more, so that there is a smallest ball.
     """
 
-    # Primal and dual values are so many times those of `dual()`.
+    # Primal and dual values are this many times those of `dual()`.
     times_dual: ClassVar[float] = 2.0
 
     diag: np.ndarray
@@ -114,7 +114,7 @@ class SoftBall:
 
     @classmethod
     def with_share(cls, diag: FloatArray, weights: FloatArray, nu: float) -> Self:
-        """Costs with which a share nu of the weight may be outside; none for nu = 0."""
+        """Costs with which a fraction nu of the weight may be outside; none for nu = 0."""
         total = nu * float(weights.sum())
         return cls(diag, weights / total if total > 0 else np.full(len(weights), np.inf))
 

@@ -1,6 +1,6 @@
 """The dual of some of the points, and the dual among more points than may move.
 
-Folds and paths solve many problems over one kernel matrix; these say what each is in terms of another.
+Folds and paths solve many problems over one kernel matrix; these functions express one in terms of another.
 """
 
 from dataclasses import replace
@@ -22,8 +22,8 @@ def narrowed(problem: DualProblem, rows: IndexArray) -> DualProblem:
 def widened(problem: DualProblem, rows: IndexArray, n: int) -> DualProblem:
     """The problem among n coordinates of which only `rows` may leave zero.
 
-    Points that are the same row are alike. They become one coordinate, the sum of theirs: its box is theirs together,
-    and it has an equal share of each, which is how their ridges cost least.
+    Points with identical rows become one coordinate, the sum of theirs: its box is the sum of theirs,
+    and each gets an equal part of it, which minimises the cost of their ridges.
     """
     times = np.bincount(rows, minlength=n)[rows]
 

@@ -46,26 +46,26 @@ def ramp(margins: FloatArray, s: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class RampCertificate(Certificate):
-    """The certificate of the last convex problem, and how its tangent fits where it ended.
+    """The certificate of the last convex problem, and how well its tangent fits at the solution.
 
     Primal, dual, gap and KKT conditions are those of the convex problem. The point is
     stationary for the ramp loss if it solves that problem and if the tangent was taken there:
-    every outlier has a margin below s, and nobody else has. Where a margin is exactly at s there are two tangents,
-    and both must say so (see `mercer.problems.losses.ramp_kinks`).
+    exactly the outliers have a margin below s. If a margin is exactly at s there are two tangents,
+    and the conditions must hold for both (see `mercer.problems.losses.ramp_kinks`).
 
     Attributes
     ----------
     ramp_objective : float
-        J, the objective that is not convex. The primal is never below it.
+        J, the nonconvex objective. The primal is never below it.
     linearisation_violation : float
         By how much the worst margin lies on the wrong side of s.
     n_outliers : int
-        Points on the flat part of the ramp, where nothing pulls at the boundary.
+        Points on the flat part of the ramp, which do not influence the boundary.
     n_at_kink : int
-        Points with a margin at s, which may be counted as outliers or not.
+        Points with a margin at s, which may or may not be counted as outliers.
     kink_slope : float
-        Of the steepest way down if some of these are counted the other way, as a share of what they could make it;
-        infinite where it was not computed.
+        The steepest slope down if some of these are counted the other way, as a fraction of the largest that they could
+        cause; infinite if it was not computed.
     """
 
     ramp_objective: float
@@ -75,7 +75,7 @@ class RampCertificate(Certificate):
     kink_slope: float = 0.0
 
     def is_stationary(self, tol: float = 1e-3) -> bool:
-        """Whether the convex problem is solved, and linearised where it was solved, to `tol`; either way at a kink."""
+        """Whether the convex problem is solved, and linearised at its solution, to `tol`; at a kink, for both sides."""
         return self.is_optimal(tol) and self.linearisation_violation <= tol and self.kink_slope <= tol
 
     def __str__(self) -> str:
@@ -104,7 +104,7 @@ class RampMargin(WithBias):
     outliers : ndarray of bool (n,), optional
         O; none is the hinge loss.
     near : float
-        A margin this near to s is at the kink.
+        A margin this close to s is at the kink.
     """
 
     signs: np.ndarray
@@ -124,7 +124,7 @@ class RampMargin(WithBias):
         return SoftMargin(self.signs, self.C, "hinge", self.bias)
 
     def linearised(self, outliers: BoolArray | None) -> "RampMargin":
-        """The convex problem whose tangent takes these points for outliers."""
+        """The convex problem whose tangent treats these points as outliers."""
         return replace(self, outliers=outliers)
 
     def dual(self) -> "DualProblem":
@@ -147,7 +147,7 @@ class RampMargin(WithBias):
         return self._hinge.primal(beta, projections, intercept) + float(self.C[self.current_outliers] @ tangent)
 
     def dual_value(self, beta: FloatArray, gradient: FloatArray) -> float:
-        """The dual objective that belongs to P_O."""
+        """The dual objective of P_O."""
         return self.dual().objective(beta, gradient) + (1.0 - self.s) * float(self.C[self.current_outliers].sum())
 
     def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
@@ -161,7 +161,7 @@ class RampMargin(WithBias):
         return self.signs - gradient - self.dual().shift * beta.sum()
 
     def next_outliers(self, projections: FloatArray, intercept: float) -> BoolArray:
-        """Points with a margin below s; at the kink they stay what they were.
+        """Points with a margin below s; at the kink they stay as they were.
 
         There the flat and the rising part are both tangents, up to `near`.
         """
@@ -169,7 +169,7 @@ class RampMargin(WithBias):
         return np.where(np.abs(distance) <= self.near, self.current_outliers, distance < 0)
 
     def at_kink(self, projections: FloatArray, intercept: float) -> IndexArray:
-        """Places of points with a margin at s."""
+        """Positions of points with a margin at s."""
         return np.flatnonzero(np.abs(self.margins(projections, intercept) - self.s) <= self.near)
 
     def other_sides(self, places: IndexArray) -> "Iterator[RampMargin]":
@@ -212,8 +212,8 @@ class RampMargin(WithBias):
     ) -> RampCertificate:
         """The certificate of a solution; parameters as in `SoftMargin.certificate`.
 
-        ``gram(places)`` are kernel values among some of the points in double precision. Without it nothing is
-        known of the other sides of a kink, and a point on one is not certified.
+        ``gram(places)`` gives kernel values among some of the points in double precision. Without it nothing is
+        known about the other sides of a kink, and a point on one is not certified.
         """
         dual, outliers = self.dual(), self.current_outliers
         gradient = self.signs - projections - dual.shift * beta.sum()

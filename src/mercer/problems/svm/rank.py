@@ -1,7 +1,7 @@
 r"""Ranking: the right order of pairs, by a margin (Herbrich, Graepel & Obermayer 2000; Joachims 2002).
 
-Primal, over w in the feature space; P are pairs (i, j) of which i is to come first, and :math:`u_i` says how
-often a row counts:
+Primal, over w in the feature space; P are pairs (i, j) of which i should come first, and :math:`u_i` is the
+multiplicity of a row:
 
 .. math:: \tfrac12\|w\|^2 + C\sum_{(i,j) \in P} u_i u_j\, \varphi\big(1 - (f(x_i) - f(x_j))\big),
     \qquad f(x) = \langle w, \psi(x)\rangle,
@@ -14,14 +14,14 @@ with the squared hinge :math:`\varphi(s) = \max(0, s)^2` (Chapelle & Keerthi 201
     \qquad\text{or}\qquad
     \max_\alpha\; \sum_P \alpha_{ij} - \tfrac12\beta^T K\beta, \quad 0 \le \alpha_{ij} \le C u_i u_j.
 
-Any f gives a feasible dual point. Of the squared hinge it is
-:math:`\alpha_{ij} = 2 C u_i u_j \max(0, 1 - (f_i - f_j))`, the optimal one at the optimum. Of the hinge it is, for
+Any f gives a feasible dual point. For the squared hinge it is
+:math:`\alpha_{ij} = 2 C u_i u_j \max(0, 1 - (f_i - f_j))`, the optimal one at the optimum. For the hinge it is, for
 any width :math:`\delta`,
 
 .. math:: \alpha_{ij} = C u_i u_j \min\big(1, \max(0, 1 - (f_i - f_j)) / \delta\big),
 
-the optimal one where f minimises the hinge with its corner rounded off over that width; what the
-rounding costs falls as :math:`\delta^2`. The values need only sums over the active pairs of each row, so that gap and
+the optimal one if f minimises the hinge with its corner rounded off over that width; the cost of the
+rounding falls as :math:`\delta^2`. The values need only sums over the active pairs of each row, so gap and
 certificate need no list of pairs either (`mercer.problems.svm.rank_pairs`). A bias would cancel.
 """
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 LOSSES = ("squared_hinge", "hinge")
-# Each width at which the corner of the hinge is rounded off is so much smaller than the one before.
+# The factor from one width over which the corner of the hinge is rounded off to the next.
 NARROWER, NARROWEST = 0.25, 0.25**14
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Pairs, C, and how often each row counts.
+    """Pairs, C, and the multiplicity of each row.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Ranking:
     bias = "none"
 
     def at(self, f: FloatArray) -> "RankPoint":
-        """Losses and their derivatives where the values are f."""
+        """Losses and their derivatives at values f."""
         return RankPoint(self, f)
 
     @property
@@ -78,7 +78,7 @@ class Ranking:
         return _weight(self.pairs.active(np.zeros(len(self.weights)), np.inf), self.weights)
 
     def concordance(self, f: FloatArray) -> float:
-        """Share of the pairs that f puts in the right order; a tie counts half."""
+        """Fraction of the pairs that f puts in the right order; a tie counts half."""
         wrong = _weight(self.pairs.active(f, 0.0), self.weights)
         not_right = _weight(self.pairs.active(f, np.nextafter(0.0, 1.0)), self.weights)
         return 1.0 - 0.5 * (wrong + not_right) / self.n_pairs
@@ -119,7 +119,7 @@ class Ranking:
         return replace(self, width=width)
 
     def _judging(self, beta: FloatArray, projections: FloatArray) -> "RankPoint":
-        """The dual point that these values imply; of the hinge, that of the width it fits best."""
+        """The dual point that these values imply; for the hinge, that of the width it fits best."""
         if self.loss == "squared_hinge":
             return self.at(projections)
         widths = NARROWER ** np.arange(round(np.log(NARROWEST) / np.log(NARROWER)) + 1)
@@ -127,9 +127,9 @@ class Ranking:
 
 
 class RankPoint:
-    """What the losses are, and ask for, at values f of all rows.
+    """The losses and their derivatives at values f of all rows.
 
-    A pair that falls short by less than the width pays the square of that, others the rest of it too; of the
+    A pair that falls short by less than the width costs the square of that, others the remainder too; for the
     squared hinge all pairs are of the first kind.
     """
 
@@ -180,17 +180,17 @@ class RankPoint:
         return self.total - self._paid - 0.5 * float(self.response @ image)
 
     def dual_of_hinge(self, image: FloatArray) -> float:
-        """The same without what the width costs: of the hinge itself."""
+        """The same without the cost of the width: for the hinge itself."""
         return self.dual(image) if self._beyond is None else self.total - 0.5 * float(self.response @ image)
 
     def violation(self, beta: FloatArray) -> float:
-        """Largest difference between a coefficient and what the losses ask for, as a share of the largest."""
+        """Largest difference between a coefficient and its value from the losses, as a fraction of the largest."""
         largest = max(float(np.abs(self.response).max(initial=0.0)), float(np.abs(beta).max(initial=0.0)))
         return float(np.abs(beta - self.response).max(initial=0.0)) / max(largest, 1e-300)
 
 
 def _short(f: FloatArray, worse: FloatArray) -> FloatArray:
-    """Of each row, by how much its active pairs fall short, counted by the weight of their worse rows."""
+    """For each row, by how much its active pairs fall short, weighted by their worse rows."""
     return (1.0 - f) * worse[:, 0] + worse[:, 1]
 
 

@@ -1,14 +1,14 @@
-r"""Sums over pairs of rows that are to be ordered, without a list of the pairs.
+r"""Sums over pairs of rows to be ordered, without a list of the pairs.
 
-Row i is to come before row j where both belong to one query and i has the higher grade. A pair is
-*active* where :math:`f_i - f_j` falls short of a margin. What a solver needs of the pairs are sums of
-some values over the active partners of each row, better and worse ones apart. Rows sorted by f and
+Row i should come before row j if both belong to one query and i has the higher grade. A pair is
+*active* if :math:`f_i - f_j` falls short of a margin. A solver needs sums of
+some values over the active partners of each row, better and worse ones separately. Rows sorted by f and
 a Fenwick tree over the grades give all of them in n log n steps and linear memory, however many
 pairs there are (Airola, Pahikkala & Salakoski 2011; Lee & Lin 2014).
 
-The squares by which pairs fall short come of such sums too, as :math:`\sum_j u_j (c + f_j)^2` with
-:math:`c = 1 - f_i`. Where heavy rows fall short by little, their terms cancel to the last digit; so these sums are
-carried in pairs of numbers, of which the second has what was rounded off the first (Dekker 1971).
+The squares by which pairs fall short come from such sums too, as :math:`\sum_j u_j (c + f_j)^2` with
+:math:`c = 1 - f_i`. If heavy rows fall short by little, their terms cancel to the last digit; so these sums are
+carried in pairs of numbers, the second of which has what was rounded off the first (Dekker 1971).
 """
 
 from typing import cast
@@ -18,7 +18,7 @@ import numpy as np
 from mercer._jit.compile import jit, jit_in_order
 from mercer._types import Array, FloatArray, IndexArray
 
-# Halves of a number have this many bits less.
+# Halves of a number have this many bits fewer.
 _SPLIT = 2.0**27 + 1.0
 
 
@@ -207,14 +207,14 @@ class _ActiveGrades:
         return worse, better
 
     def squares(self, weights: FloatArray) -> FloatArray:
-        """Of each row, the squares by which active pairs fall short of 1, counted by weights of their worse rows."""
+        """For each row, the squares by which active pairs fall short of 1, weighted by their worse rows."""
         out, weights = np.empty(len(self.f)), np.ascontiguousarray(weights, dtype=np.float64)
         _squares(self._falling, self.pairs.edges, self.f, self.pairs.grades, self.margin, weights, out)
         return out
 
 
 class GivenPairs:
-    """Pairs that somebody listed: row better[k] is to come before row worse[k]."""
+    """Listed pairs: row better[k] should come before row worse[k]."""
 
     def __init__(self, better: IndexArray, worse: IndexArray) -> None:
         self.better, self.worse = better, worse

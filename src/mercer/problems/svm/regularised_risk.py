@@ -4,7 +4,7 @@ r"""Soft-SVM as the regularised mean of losses (Shalev-Shwartz & Ben-David 2014,
     f(w) = \tfrac\lambda2 \|w\|^2 + \tfrac1S \sum_i s_i c_i \max\big(0,\, 1 - y_i \langle w, \psi(x_i)\rangle\big),
     \qquad S = \textstyle\sum_i s_i,
 
-where s_i says how often row i counts and c_i is the weight of its class; a penalised bias is the
+where s_i is the multiplicity of row i and c_i is the weight of its class; a penalised bias is the
 weight of a feature that is 1 everywhere. Divided by lambda this is `SoftMargin` with
 C_i = s_i c_i / (lambda S), and so is its dual. Values here are those of f.
 
@@ -35,14 +35,14 @@ THEOREM = "Theorem 14.11 of Shalev-Shwartz and Ben-David (2014)"
 
 @dataclass(frozen=True)
 class ExpectedBound:
-    """What the theorem promises of the mean of the iterates.
+    """What the theorem guarantees for the mean of the iterates.
 
     Attributes
     ----------
     theorem : str
     value : float or None
-        Bound on the expectation of f(mean of the iterates) - min f; None where the theorem says
-        nothing, and then `reason` says why.
+        Bound on the expectation of f(mean of the iterates) - min f; None if the theorem does not
+        apply, and then `reason` says why.
     reason : str
     rho : float
         Measured: the largest c |psi(x_i)|, which bounds every step's subgradient of the loss.
@@ -60,7 +60,7 @@ class ExpectedBound:
     steps: int
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """The fields, ready for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class ExpectedBound:
 def expected_bound(
     lam: float, steps: int, rho: float, mean_weight: float = 1.0, projected: bool = False, reason: str = ""
 ) -> ExpectedBound:
-    """The bound after `steps` steps; `reason`, if any, is why the theorem does not apply.
+    """The bound after `steps` steps; `reason`, if given, says why the theorem does not apply.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class RegularisedRisk:
         return SoftMargin(self.signs, C, "hinge", self.bias)
 
     def primal(self, squared_norm: float, values: FloatArray) -> float:
-        """f, given |w|^2 with the bias in it and y's predictions <w, psi(x_i)> + b."""
+        """f, given |w|^2 including the bias and the predictions <w, psi(x_i)> + b."""
         losses = np.maximum(0.0, 1.0 - self.signs * values)
         return float(0.5 * self.lam * squared_norm + np.average(self.loss_weights * losses, weights=self.counts))
 
@@ -134,7 +134,7 @@ class RegularisedRisk:
         beta : ndarray (n,)
             Signed dual coefficients in the box of `soft_margin`; they need not be those of w.
         dual_values : ndarray (n,)
-            sum_j beta_j k(x_j, x_i), with the bias in it, in double precision.
+            sum_j beta_j k(x_j, x_i), including the bias, in double precision.
         """
         dual = self.soft_margin().dual()
         primal_value = self.primal(squared_norm, values)

@@ -1,4 +1,4 @@
-r"""The one quadratic program behind every support vector machine here.
+r"""The quadratic program behind every support vector machine here.
 
 In the signed variables :math:`\beta_i = y_i \alpha_i`,
 
@@ -9,10 +9,10 @@ In the signed variables :math:`\beta_i = y_i \alpha_i`,
 
 K is the kernel matrix; R a diagonal (squared losses); s = 1 for a penalised bias;
 :math:`\varepsilon` the kink of regression, whose tube costs nothing; in the nu-forms the
-coordinates are two groups and the sum of each is fixed. The negative gradient of the smooth part
+coordinates form two groups and the sum of each is fixed. The negative gradient of the smooth part
 is :math:`g = p - (K + s 11^T + R)\beta`; a coordinate gains
-:math:`g_i \mp \varepsilon` by rising from there, so a kink moves the values that are compared and
-nothing else. Formulations differ in p, l, u, R, s, c, the kink and the groups only: they are data,
+:math:`g_i \mp \varepsilon` by rising from there, so a kink only shifts the values that are
+compared. Formulations differ only in p, l, u, R, s, c, the kink and the groups: they are data,
 not kinds of solver.
 """
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
 
 
-# Bounds that add up to a sum but for rounding, relative to them, do.
+# Bounds that add up to a sum up to rounding, relative to them, count as doing so.
 SUM_ROUNDING = 1e-12
-# A coefficient this near to a bound, relative to the box, is at it.
+# A coefficient this close to a bound, relative to the box, is at it.
 AT_BOUND = 1e-11
 
 
 @dataclass(frozen=True)
 class DualProblem:
-    """Everything of the program but the kernel matrix.
+    """The whole program except the kernel matrix.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class DualProblem:
     total : float, or ndarray (2,) for two groups
         c: 0 for a free bias, 1 for the weights of a mean.
     kink : float
-        The weight of |beta_i|; a box then has 0 inside or at its end.
+        The weight of |beta_i|; the box then contains 0, inside or at its end.
     groups : ndarray (n,) of 0 and 1, or None
         Which of two sums each coordinate belongs to.
     """
@@ -75,14 +75,14 @@ class DualProblem:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a box around zero and one sum that is zero, with nothing else."""
+        """Whether it is only a box around zero and one zero sum."""
         is_special = self.kink or self.shift or self.groups is not None or np.any(self.total)
         return self.has_equality and not is_special and self.lower.max() <= 0.0 <= self.upper.min()
 
     def require_one_zero_sum(self, solver: str) -> None:
-        """Refuse, for a solver that knows a box and one sum that is zero, a program that has more.
+        """Refuse a program with more than a box and one zero sum, for a solver that knows nothing else.
 
-        Such a solver would solve another program without a word.
+        Such a solver would silently solve a different program.
         """
         more = [("kink", self.kink), ("groups", self.groups is not None), ("total", np.any(self.total))]
         found = [name for name, is_there in more if is_there]
@@ -132,7 +132,7 @@ class DualProblem:
 
     def projections_of(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
         """K beta, given g."""
-        # The two are each other's mirror images.
+        # The two formulas mirror each other.
         return self.gradient_of(beta, gradient)
 
     def objective(self, beta: FloatArray, gradient: FloatArray) -> float:
@@ -140,17 +140,17 @@ class DualProblem:
         return 0.5 * float(beta @ (self.linear + gradient)) - self.kink_cost(beta)
 
     def kink_cost(self, beta: FloatArray) -> float:
-        """What the tube of regression costs: eps |beta|."""
+        """The cost of the tube of regression: eps |beta|."""
         return self.kink * float(np.abs(beta).sum()) if self.kink else 0.0
 
     def upward(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
-        """What each coordinate gains by rising; -inf where it may not."""
+        """What each coordinate gains by rising; -inf if it may not."""
         if self.kink:
             gradient = gradient - np.where(beta < 0, -self.kink, self.kink)
         return np.where(beta < self.upper, gradient, -np.inf)
 
     def downward(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
-        """What each coordinate loses by falling; inf where it may not."""
+        """What each coordinate loses by falling; inf if it may not."""
         if self.kink:
             gradient = gradient - np.where(beta > 0, self.kink, -self.kink)
         return np.where(beta > self.lower, gradient, np.inf)
@@ -172,37 +172,37 @@ class DualProblem:
         Two groups have a pair each: arrays of two.
         """
         if self.groups is None and not self.kink:
-            # The usual problem, whose hundreds in a fit of many classes must cost little.
+            # The usual problem, hundreds of which in a fit of many classes must be cheap.
             highest = gradient.max(initial=-np.inf, where=beta < self.upper)
             return float(highest), float(gradient.min(initial=np.inf, where=beta > self.lower))
         up, down = self.upward(beta, gradient), self.downward(beta, gradient)
         if self.groups is None:
             return float(np.max(up, initial=-np.inf)), float(np.min(down, initial=np.inf))
-        # Masked in place: taking the members of a group out of an array takes several times as long.
+        # Masked in place: extracting the members of a group from an array takes several times as long.
         members = self.members()
         tops = [np.max(np.where(m, up, -np.inf), initial=-np.inf) for m in members]
         bottoms = [np.min(np.where(m, down, np.inf), initial=np.inf) for m in members]
         return np.array([tops, bottoms])
 
     def distance(self, highest: float | FloatArray, lowest: float | FloatArray) -> float:
-        """The violation between the two extremes; negative where none is near."""
+        """The violation between the two extremes; negative if there is none."""
         if self.has_equality:
             return float(np.max(np.subtract(highest, lowest)))
         return cast(float, max(highest, -lowest))
 
     def violation(self, beta: FloatArray, gradient: FloatArray) -> float:
-        """How far the KKT conditions are from holding; LIBSVM's stopping quantity."""
+        """How far the KKT conditions are from holding; LIBSVM's stopping criterion."""
         return max(0.0, self.distance(*self.extremes(beta, gradient)))
 
     def gap(self, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray) -> float:
         r"""Primal minus dual value.
 
-        A sum of what each could still gain by itself at the price b of its sum, none negative:
+        A sum of what each coordinate could still gain by itself at the price b of its sum, none negative:
         :math:`\max_{l \le v \le u} \phi(v) - \phi(\beta)` with
         :math:`\phi(v) = (g + R\beta - b) v - R v^2/2 - \varepsilon |v|`.
         """
         if self.ridge is None and not self.kink:
-            # The usual problem, whose every round asks: each coordinate gains most at the end of its box.
+            # The usual problem, needed in every round: each coordinate gains most at the end of its box.
             slope = gradient - self.thresholds(bias)
             room = np.where(slope > 0.0, self.upper, self.lower) - beta
             with np.errstate(invalid="ignore"):
@@ -222,7 +222,7 @@ class DualProblem:
         return gains - self.kink * (np.abs(best) - np.abs(beta)) if self.kink else gains
 
     def relative_gap(self, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray, dual: float) -> float:
-        """The gap as a share of the primal value, or of 1."""
+        """The gap as a fraction of the primal value, or of 1."""
         return relative_gap(dual + self.gap(beta, gradient, bias), dual)
 
     def middle(self, highest: float | FloatArray, lowest: float | FloatArray) -> float | FloatArray:
@@ -242,7 +242,7 @@ class DualProblem:
         return bias if self.groups is None else np.broadcast_to(bias, 2)[self.groups[at]]
 
     def bias(self, beta: FloatArray, gradient: FloatArray) -> float | FloatArray:
-        """b such that free points have g = b: their mean, or the middle of what is allowed.
+        """b such that free points have g = b: their mean, or the middle of the allowed interval.
 
         Two groups have one each.
         """
@@ -262,9 +262,9 @@ class DualProblem:
         return found[0] if self.groups is None else np.array(found)
 
     def _put_at_bounds(self, beta: FloatArray) -> FloatArray:
-        """`beta` with what only rounding keeps from a bound, or from a kink, put there.
+        """`beta` with coefficients that only rounding keeps from a bound, or from a kink, put there.
 
-        Taken for free, a single such point would say what the bias is where it may be anything in an interval.
+        If treated as free, a single such point would determine the bias where a whole interval is allowed.
         """
         free = np.flatnonzero(self.is_free(beta))
         own, lower, upper = beta[free], self.lower[free], self.upper[free]
@@ -279,7 +279,7 @@ class DualProblem:
         return beta
 
     def beginning(self, start: FloatArray | None = None) -> FloatArray:
-        """A feasible point: near `start`, or zero, or where that is not feasible, the first
+        """A feasible point: near `start`, or zero, or if that is not feasible, the first
         coordinates of largest p at their bound."""
         if start is not None:
             return self.feasible(start)
@@ -288,7 +288,7 @@ class DualProblem:
         return self.filled(self.linear)
 
     def filled(self, preference: FloatArray) -> FloatArray:
-        """The point of the right sums whose coordinates are at the upper bound, or for a negative
+        """The point with the right sums whose coordinates are at the upper bound, or for a negative
         sum at the lower one, in the order of `preference`."""
         beta = np.zeros(len(self))
         for mask, total in zip(self.members(), np.atleast_1d(self.total), strict=True):
@@ -297,14 +297,14 @@ class DualProblem:
             order = np.argsort(-preference[places] if total > 0 else preference[places], kind="stable")
             before = np.cumsum(reach[order]) - reach[order]
             amounts, slack = np.clip(abs(total) - before, 0.0, reach[order]), SUM_ROUNDING * abs(total)
-            # What is at a bound but for rounding is there: else it would count as free.
+            # Within rounding of a bound counts as at the bound: otherwise it would count as free.
             amounts = np.where(reach[order] - amounts <= slack, reach[order], np.where(amounts <= slack, 0.0, amounts))
             beta[places[order]] = np.sign(total) * amounts
         return beta
 
     def topped_up(self, beta: FloatArray, preference: FloatArray) -> FloatArray:
         """`beta` with the right sums: what a sum lacks is added in the order of `preference`, as far as each
-        coordinate goes, and what it has too much is taken off in the reverse order."""
+        coordinate allows, and any excess is removed in the reverse order."""
         beta = np.clip(beta, self.lower, self.upper)
         for mask, excess in zip(self.members(), self.excess(beta), strict=True):
             places = np.arange(len(self))[mask]
@@ -316,7 +316,7 @@ class DualProblem:
         return self.balanced(np.clip(beta, self.lower, self.upper))
 
     def feasible(self, beta: FloatArray) -> FloatArray:
-        """A starting point near `beta`, in the box and with the right sum where it has to have one."""
+        """A starting point near `beta`, in the box and with the right sum if it has one."""
         beta = np.clip(beta, self.lower, self.upper)
         if not self.has_equality:
             return beta
@@ -329,7 +329,7 @@ class DualProblem:
         side = beta > 0 if excess > 0 else beta < 0
         total = np.abs(beta[side]).sum()
         if abs(excess) <= SUM_ROUNDING * total:
-            return self.balanced(beta)  # what is at its bound stays there
+            return self.balanced(beta)  # coordinates at a bound stay there
         if total > 0:
             beta[side] *= 1.0 - abs(excess) / total
         return beta
@@ -339,7 +339,7 @@ class DualProblem:
         return np.array([float(beta[m].sum()) for m in self.members()]) - np.atleast_1d(self.total)
 
     def balanced(self, beta: FloatArray) -> FloatArray:
-        """`beta` without rounding errors in its sums: one coordinate of each takes them, where there is room."""
+        """`beta` without rounding errors in its sums: one coordinate of each absorbs them, if there is room."""
         if not self.has_equality or len(beta) == 0:
             return beta
         room = np.minimum(beta - self.lower, self.upper - beta)
@@ -362,7 +362,7 @@ def _between(highest: float, lowest: float) -> float:
 
 
 def _with_total(beta: FloatArray, lower: FloatArray, upper: FloatArray, total: float) -> FloatArray:
-    """The nearest point of the box whose sum is `total`: all are moved alike, as far as they go."""
+    """The nearest point of the box whose sum is `total`: all are shifted equally, as far as they go."""
 
     def moved(step: float) -> FloatArray:
         return np.clip(beta + step, lower, upper)

@@ -47,7 +47,7 @@ class SoftMargin(SignedRisk):
         return dual_of(MARGIN_LOSSES[self.loss], self.signs, self.C, self.bias)
 
     def without(self, held: BoolArray) -> "tuple[SoftMargin, DualProblem]":
-        """(problem, dual) in which the points of a mask take no part: their boxes are shut."""
+        """(problem, dual) in which the masked points take no part: their boxes are closed."""
         dual = self.dual()
         return self, replace(dual, lower=np.where(held, 0.0, dual.lower), upper=np.where(held, 0.0, dual.upper))
 
@@ -58,7 +58,7 @@ class SoftMargin(SignedRisk):
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Primal objective, given <w, psi(x_i)> for every i.
 
-        Points of infinite weight (hard margin) admit no loss at all: where they fall short of
+        Points of infinite weight (hard margin) allow no loss at all: if they fall short of
         the margin, the objective is that of the nearest multiple of (w, b) for which none does.
         """
         half_norm = self.half_norm(beta, projections, intercept)

@@ -1,1 +1,1 @@
-"""The hyperplanes that separate the data, and points within them."""
+"""The hyperplanes that separate the data, and points among them."""

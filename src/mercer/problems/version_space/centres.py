@@ -6,7 +6,7 @@ With :math:`z_i = y_i \psi(x_i) / \|\psi(x_i)\|`, the unit normals of its walls,
     V = \{ w : \|w\| = 1,\; \langle w, z_i \rangle > 0 \text{ for all } i \},
 
 a convex piece of the sphere. Each row is a wall, and the length of a row does not matter. Any
-point of V is a perfect classifier of the training rows; its *centres* are better bets than its
+point of V is a perfect classifier of the training rows; its *centres* are safer choices than its
 corners:
 
 * the **ball centre** is as far from the nearest wall as possible: the hard margin on rows of
@@ -15,12 +15,12 @@ corners:
 * the **centre of mass** is the mean of V, the classifier closest to a vote of all of V; the
   Bayes point machine samples it.
 
-The cone has no bias of its own: a penalised bias is a feature that is 1 for every row (s = 1).
+The cone has no bias: a penalised bias is a feature that is 1 for every row (s = 1).
 With a *slack* :math:`\lambda > 0`, added to the diagonal of the kernel matrix, every row gets a
 coordinate of its own of length :math:`\sqrt\lambda`, so that V is never empty and walls give
 way where rows contradict each other (the soft boundary of Herbrich, Graepel & Campbell 2001).
 
-The analytic centre, with weights c_i and :math:`M = \sum_i c_i`, in a form that is convex:
+The analytic centre, with weights c_i and :math:`M = \sum_i c_i`, in convex form:
 
 .. math::
     \min_w\; F(w) = -\sum_i c_i \log \langle w, z_i\rangle + \tfrac M2 \|w\|^2.
@@ -55,12 +55,12 @@ class CentreCertificate(Certificate):
     Attributes
     ----------
     newton_decrement : float
-        An upper bound of it: how long the next Newton step would be, in the norm of the
-        Hessian. Below 1, self-concordance bounds the distance to the minimum by it alone.
+        An upper bound on the length of the next Newton step in the norm of the
+        Hessian. If it is below 1, self-concordance bounds the distance to the minimum by it alone.
     decrement_bound : float
-        That bound of F - min F; infinite where the decrement is not below 1.
+        That bound on F - min F; infinite if the decrement is not below 1.
     smallest_margin : float
-        Smallest y_i f(x_i), slack included: positive inside the version space.
+        Smallest y_i f(x_i), including the slack: positive inside the version space.
     """
 
     newton_decrement: float
@@ -84,7 +84,7 @@ class VersionSpace:
     signs : ndarray (n,)
         Labels, +1 or -1.
     weights : ndarray (n,)
-        c_i, all positive; only the analytic centre looks at them.
+        c_i, all positive; only the analytic centre uses them.
     slack : float
         lambda, added to the diagonal of the kernel matrix (divided by the weight of the row).
     bias : {"penalised", "none"}

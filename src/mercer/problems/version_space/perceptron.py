@@ -10,17 +10,17 @@ with weights :math:`c_i` of the points. Dual, with :math:`z_i = y_i x_i`:
 .. math::
     \max \sum_i a_i \quad\text{s.t.}\quad \sum_i a_i z_i = 0, \quad \sum_i a_i y_i = 0, \quad 0 \le a_i \le c_i,
 
-the second equality only where there is a bias. The minimum is zero where a hyperplane separates; any
+the second equality only if there is a bias. The minimum is zero if a hyperplane separates; any
 feasible a with a positive sum proves that none does.
 
-In the features of a kernel, :math:`w = \sum_j \beta_j \psi(x_j)` loses nothing (what is orthogonal to all
+In the features of a kernel, :math:`w = \sum_j \beta_j \psi(x_j)` is no restriction (a part orthogonal to all
 :math:`\psi(x_j)` changes no value), and the sum of :math:`a_i y_i \psi(x_i)` is zero if and only if all
-:math:`\sum_j k(x_i, x_j) a_j y_j` are: both programs are those of points with the rows of the kernel matrix for
+:math:`\sum_j k(x_i, x_j) a_j y_j` are: both programs are those of points with the rows of the kernel matrix as
 coordinates. A bias is 1 added to the kernel.
 
 The rule of the perceptron makes at most :math:`(\rho/\gamma)^2` updates on points of norm at most
 :math:`\rho` that a homogeneous halfspace separates with margin :math:`\gamma` (Novikoff 1962;
-Shalev-Shwartz & Ben-David 2014, theorem 9.1 and remark 15.1). A bias is a further coordinate of value 1.
+Shalev-Shwartz & Ben-David 2014, theorem 9.1 and remark 15.1). A bias is one more coordinate, of value 1.
 Steps of sizes between t and 1 multiply the bound by :math:`1/t^2`.
 """
 
@@ -96,16 +96,16 @@ class PerceptronProgram:
 
 @dataclass(frozen=True)
 class MistakeBound:
-    """The updates of a perceptron beside the bound on them.
+    """The updates of a perceptron and the bound on them.
 
     Attributes
     ----------
     updates : int
-        How many there were.
+        The number of updates.
     radius, margin : float
-        rho and gamma; the margin is zero where nothing separates.
+        rho and gamma; the margin is zero if nothing separates.
     smallest_step : float
-        The smallest share of `eta0` that an update may take; 1 unless weights are fractions.
+        The smallest fraction of `eta0` that an update may take; 1 unless weights are fractions.
 
     Examples
     --------

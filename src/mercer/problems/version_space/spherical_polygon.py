@@ -1,6 +1,6 @@
-r"""A version space that can be seen: weight vectors of three coordinates, a polygon on the sphere.
+r"""A version space that can be drawn: weight vectors of three coordinates, a polygon on the sphere.
 
-With k walls that matter, in order, of unit normals z_1, ..., z_k pointing inwards, the corners are
+With k relevant walls, in order, with unit normals z_1, ..., z_k pointing inwards, the corners are
 :math:`z_j \times z_{j+1}`, the area is :math:`2\pi - \sum_j \angle(z_j, z_{j+1})`, and the integral
 of u over the polygon is
 
@@ -28,9 +28,9 @@ class SphericalPolygon:
     Attributes
     ----------
     normals : ndarray (k, 3)
-        Normals of the walls that matter, in order around the polygon.
+        Normals of the relevant walls, in order around the polygon.
     walls : ndarray of int (k,)
-        Which of the walls given these are.
+        Their positions among the given walls.
 
     Examples
     --------
@@ -46,9 +46,9 @@ class SphericalPolygon:
 
     @classmethod
     def of_walls(cls, normals: FloatArray, inside: FloatArray) -> Self:
-        """From the normals of all walls, shape (n, 3), and a vector inside of all of them.
+        """From the normals of all walls, shape (n, 3), and a vector inside all of them.
 
-        A wall matters if its normal is a corner of the hull of all normals, seen from `inside`.
+        A wall is relevant if its normal is a corner of the hull of all normals, seen from `inside`.
         """
         normals = normals / np.linalg.norm(normals, axis=1)[:, None]
         heights = normals @ inside
@@ -94,5 +94,5 @@ def tangents(direction: FloatArray) -> FloatArray:
 
 
 def _angles(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Angle between rows; accurate for small ones too."""
+    """Angle between rows; accurate for small angles too."""
     return np.arctan2(np.linalg.norm(np.cross(left, right), axis=1), (left * right).sum(axis=1))

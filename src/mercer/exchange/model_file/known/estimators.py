@@ -1,6 +1,6 @@
-"""The estimators of Mercer, and what a fit leaves behind.
+"""Mercer's estimators, and their fitted attributes.
 
-A new estimator is one line at the end: its home, its fitted attributes, and the check of its family.
+A new estimator is one line at the end: its module, its fitted attributes, and the check of its family.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ from typing import Any
 from mercer.exchange.model_file import consistency
 from mercer.exchange.model_file.registry import estimator
 
-# Families of estimators, by what a fit leaves behind.
+# Families of estimators, by their fitted attributes.
 _INPUT = ("n_features_in_", "feature_names_in_")
 _MACHINE = (
     *_INPUT, "_items", "support_", "n_support_", "intercept_", "expansion_", "_sparse", "support_vectors_",

@@ -1,4 +1,4 @@
-"""Kernels, what they compare, and what is made of them: the classes below the estimators.
+"""Kernels, the items they compare, and expansions: the classes below the estimators.
 
 A new kernel is one line in `_KERNELS`; it must be a dataclass whose constructor checks its fields.
 """
@@ -33,16 +33,16 @@ algebra.centred:Centred algebra.normalized:Normalized
 algebra.scaled_power:Power algebra.scaled_power:Scaled algebra.sum_product:Product algebra.sum_product:Sum
 """
 
-# No length, degree or depth of a kernel is as large; a file that says so wants to take memory and time.
+# Larger than any length, degree or depth of a real kernel; a file that says more is after memory and time.
 LARGEST_SIZE = 2**16
 
 
-# What kernels of columns have measured on the training rows: a number for each column.
+# Measurements of kernels of columns on the training rows: a number for each column.
 _MEASURED = ("origin", "mean", "deviation")
 
 
 def _check_fields(kernel: "Kernel") -> None:
-    """Refuse a kernel whose parameters ask for more than any model has ever needed, or are not what it measures."""
+    """Refuse a kernel whose parameters exceed any reasonable model's, or do not fit its measurements."""
     for name, value in vars(kernel).items():
         sizes = value if isinstance(value, tuple) else (value,)
         if name != "random_state" and any(type(size) is int and abs(size) > LARGEST_SIZE for size in sizes):
@@ -76,7 +76,7 @@ def _make_graph(cls: Any, fields: dict[str, Any]) -> Any:
     n, m = len(nodes), len(ends)
     if ends.shape != (m, 2) or ends.dtype.itemsize < 4 or (m and int(ends.max()) >= n):
         raise Refused(f"has {n} nodes and edges between others")
-    # Graphs were saved before their edges had numbers.
+    # Older files have graphs whose edges have no numbers.
     fields = {"edge_attributes": None, **fields}
     for name, count in (*dict.fromkeys(_ON_NODES, n).items(), *dict.fromkeys(_ON_EDGES, m).items()):
         if fields[name] is not None and len(fields[name]) != count:
@@ -166,7 +166,7 @@ def _make_expansion(cls: Any, fields: dict[str, Any]) -> Any:
 
 
 def require_vectors(kernel: "Kernel", vectors: Rows, origin: FloatArray | None) -> int:
-    """How many support vectors there are, if they are such as the kernel can take."""
+    """The number of support vectors, if they are of a kind that the kernel takes."""
     from mercer.kernels.given.precomputed import MatrixItems, Precomputed
 
     if not kernel.is_bound:

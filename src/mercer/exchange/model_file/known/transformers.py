@@ -1,6 +1,6 @@
 """Transformers and pipelines of scikit-learn that a model file may hold, by their fitted attributes.
 
-They compute with NumPy, which checks its indices; what they learnt is checked for its types.
+They compute with NumPy, which checks its indices; only the types of their attributes are checked.
 """
 
 from typing import TYPE_CHECKING, Any, cast
@@ -61,7 +61,7 @@ _RULES = {
 }  # fmt: skip
 
 
-# What a transformer uses, where it has been fitted: an attribute, or one that a parameter asks for.
+# Attributes that a fitted transformer uses, always or depending on a parameter.
 _USES = {
     "StandardScaler": {"mean_": "with_mean", "scale_": "with_std"},
     "MinMaxScaler": {"min_": None, "scale_": None},
@@ -79,7 +79,7 @@ _USES = {
 
 
 def _check_uses(transformer: "BaseEstimator") -> None:
-    """That what a fitted transformer computes with is there."""
+    """Check that a fitted transformer has everything it computes with."""
     if not any(name.endswith("_") and not name.startswith("_") for name in vars(transformer)):
         return
     for name, parameter in cast(dict[str, Any], _USES.get(type(transformer).__name__, {})).items():
@@ -88,7 +88,7 @@ def _check_uses(transformer: "BaseEstimator") -> None:
 
 
 def _check_pipeline(pipeline: "Pipeline") -> None:
-    """That the steps are pairs of a name and something of a known class, in the order in which they work."""
+    """Check that the steps are pairs of a name and an object of a known class, in working order."""
     steps = pipeline.steps
     if not isinstance(steps, list) or not steps:
         raise Refused("must have a list of steps")
@@ -107,7 +107,7 @@ def _require_step(step: Any, method: str | None) -> None:
 
 
 def _check_columns(columns: "ColumnTransformer") -> None:
-    """That each part of a table has a name, a transformer and columns."""
+    """Check that each part of a table has a name, a transformer and columns."""
     for part in vars(columns).get("transformers_", ()):
         if len(part) != 3 or not isinstance(part[0], str):
             raise Refused("must have a name, a transformer and columns for each part")
@@ -127,7 +127,7 @@ def transformer(home: str, *state: str) -> Kind:
 
 
 def _private_home(home: str) -> str:
-    """Where scikit-learn itself keeps the class: what an object says its module is."""
+    """The module of a class as scikit-learn reports it for an object."""
     return _HOMES[home.partition(":")[2]]
 
 

@@ -1,4 +1,4 @@
-"""What fitted models hold: certificates, traces, losses, calibrations, and runs that can go on.
+"""Parts of fitted models: certificates, traces, losses, calibrations, and runs that can be continued.
 
 A new class is one line of `record` (a dataclass) or `plain` (anything else).
 """
@@ -9,7 +9,7 @@ from mercer.exchange.model_file import consistency, rules
 from mercer.exchange.model_file.attributes import items
 from mercer.exchange.model_file.registry import plain, record
 
-# Values without a life of their own: certificates, traces, losses, what turns scores into probabilities.
+# Plain values: certificates, traces, losses, calibrations.
 for _home in (
     "problems.certificate:Certificate",
     "problems.mkl.weighted_kernels:WeightedCertificate",
@@ -72,19 +72,19 @@ plain(
     check=consistency.check_conformity,
 )
 
-# Evidence of a fit is its certificates; the data behind them are not part of a model.
+# The evidence of a fit is its certificates; the data behind them are not part of a model.
 _WITHOUT_DATA = {"data": None, "_mark": 0}
 _OF_METHODS = ("RidgeCertificate", "LeastSquaresCertificate", "EigenCertificate")
 
 
 def _evidence_of_one(cls: Any, fields: dict[str, Any]) -> Any:
-    """Where kernel methods had a class of their own for it, which held a certificate and no list."""
+    """Kernel methods once had their own class for it, which held a certificate instead of a list."""
     found, evidence = fields["_found"], cls.__new__(cls)
     vars(evidence).update(_WITHOUT_DATA, certifier=None, _found=None if found is None else [found])
     return evidence
 
 
-# Written by earlier versions, and read: so it comes first, and what is written is the second.
+# Written by earlier versions and still read, so it comes first; the second is what is written.
 plain(
     "mercer.estimators.fitting.certificate:Evidence",
     {"_found": rules.optional(rules.instance(*_OF_METHODS))},
@@ -117,7 +117,7 @@ plain(
     constants={**_WITHOUT_DATA, "form": None, "n_jobs": None},
 )
 
-# Runs that can go on from where they stopped; their arrays are written to, so each has its own.
+# Runs that can be continued; their arrays are written to, so each has its own copy.
 plain(
     "mercer.solvers.stochastic.perceptron:RowPerceptron",
     {
