@@ -26,8 +26,8 @@ from mercer.io import (
 )
 from mercer.kernels import parse
 from mercer.kernels.base.kernel import Kernel
+from mercer.kernels.notation.words import kernel_words
 from mercer.kernels.table.frame import as_frame
-from mercer.report.kernel_words import kernel_words
 
 # In memory where there is such a folder: a disk is most of what a small file costs.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there

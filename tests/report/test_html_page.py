@@ -13,9 +13,9 @@ import pytest
 from mercer import SVC
 from mercer.io import read_table
 from mercer.kernels import Linear, Sigmoid
+from mercer.kernels.notation.words import kernel_words
 from mercer.report import Record, page, score, write_page
 from mercer.report.figures import Shown, _map, figures
-from mercer.report.kernel_words import kernel_words
 from mercer.report.model_words import columns_of, describe_model
 from mercer.report.record import bounds_of
 from mercer.report.svg import Scale, ticks

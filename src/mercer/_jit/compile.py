@@ -32,7 +32,7 @@ _UNSAID = ["compiling"]
 
 
 # On the machine where both were measured, idle: the compiler's time for a first `SVC`, and the time to count so far.
-_SECONDS_WHERE_MEASURED, _SECONDS_TO_COUNT, _COUNTED = 8.0, 0.0062, 200_000
+_SECONDS_OF_A_FIRST_FIT, _SECONDS_TO_COUNT, _COUNTED = 7.0, 0.0062, 200_000
 
 # What this process has had to compile, with the seconds on the clock that somebody waited.
 _COMPILED: list[tuple[str, float]] = []
@@ -60,15 +60,20 @@ def _announce_compilation() -> None:
     with suppress(IndexError):
         what = _UNSAID.pop()
         if _is_first():
-            about = f"about {_seconds_expected():.0f} s the first time"
+            about = f"about {_SECONDS_OF_A_FIRST_FIT * slowness():.0f} s the first time"
             print(f"mercer: {what} for this machine, {about}; {where_code_is_kept()}", file=sys.stderr)
 
 
-def _seconds_expected() -> float:
-    """How long the first fit of an `SVC` waits for the compiler, from how fast this machine counts at the moment."""
+def announce_nothing() -> None:
+    """Compile without a word in this process."""
+    _UNSAID.clear()
+
+
+def slowness() -> float:
+    """How much longer things take here and now than where times were measured, from how fast this machine counts."""
     begin = time.perf_counter()
     sum(k & 1 for k in range(_COUNTED))
-    return _SECONDS_WHERE_MEASURED * (time.perf_counter() - begin) / _SECONDS_TO_COUNT
+    return (time.perf_counter() - begin) / _SECONDS_TO_COUNT
 
 
 def _is_first() -> bool:

@@ -80,8 +80,12 @@ class OnePieceDispatcher(CPUDispatcher):
     """A function that Python calls as machine code, and other compiled functions as a part of theirs."""
 
     def __init__(self, py_func: Callable[..., Any], targetoptions: dict[str, Any]) -> None:
-        super().__init__(py_func, targetoptions=targetoptions, pipeline_class=_OnePiece)
         self._inlined: dict[Any, Any] = {}
+        super().__init__(py_func, targetoptions=targetoptions, pipeline_class=_OnePiece)
+
+    def _reset_overloads(self) -> None:
+        self._inlined.clear()
+        super()._reset_overloads()
 
     @property
     def nopython_signatures(self) -> list[Any]:

@@ -41,7 +41,7 @@ class Contributions:
         return dict(zip(self.names, self.values[function].tolist(), strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Contributions to the decision values of one item; each table and the intercept add up to them.
 
@@ -98,6 +98,9 @@ class Explanation:
 
     def __str__(self) -> str:
         return "\n".join(self._function(k) for k in range(len(self.functions)))
+
+    # A notebook shows what print does: pages of support vectors would help nobody.
+    __repr__ = __str__
 
     def _function(self, k: int) -> str:
         table = self.main

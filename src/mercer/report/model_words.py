@@ -7,8 +7,8 @@ import numpy as np
 
 from mercer._errors import MercerError
 from mercer.estimators.fitting.certificate import known_certificates
+from mercer.kernels.notation.words import kernel_in_short, kernel_words
 from mercer.problems.certificate import EVERYTHING
-from mercer.report.kernel_words import kernel_in_short, kernel_words
 
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
 

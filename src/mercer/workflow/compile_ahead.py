@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 import mercer
 from mercer import kernels
 from mercer._errors import MercerError, ParameterError
-from mercer._jit.compile import seconds_compiling
+from mercer._jit.compile import announce_nothing, seconds_compiling
 from mercer._jit.threads import available_cores, one_blas_thread
 from mercer._types import Array
 from mercer.kernels.graph.graph import Graph
@@ -37,6 +37,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 # Machines for which 1,500 rows are another matter than 60: other solvers take over.
 _GROWING = ("SVC", "SVR", "OneClassSVM", "NuSVC", "LinearSVC", "LinearSVR", "KernelRidge", "KernelLogisticRegression")
+
+_FIRST = ("SVC", "LinearSVC")
 
 
 def jobs() -> dict[str, Callable[[], None]]:
@@ -56,8 +58,8 @@ def compile_ahead(names: Sequence[str] = (), processes: int | None = None) -> It
     unknown = sorted(set(names) - set(offered))
     if unknown:
         raise ParameterError(f"{unknown[0]!r} is nothing that can be compiled; there are {', '.join(offered)}")
-    # SVC first: most others share code with it, and find it on disk.
-    wanted = sorted(names or offered, key=lambda name: (name != "SVC", name not in _GROWING))
+    # These first: they share little with each other, and most others find theirs on disk.
+    wanted = sorted(names or offered, key=lambda name: (name not in _FIRST, name not in _GROWING))
     count = min(processes or available_cores(), len(wanted))
     with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
         running = {pool.submit(_run, name): name for name in wanted}
@@ -66,6 +68,7 @@ def compile_ahead(names: Sequence[str] = (), processes: int | None = None) -> It
 
 
 def _run(name: str) -> float:
+    announce_nothing()  # whoever asked for it has said so
     before = seconds_compiling()
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")

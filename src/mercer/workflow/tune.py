@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from mercer._errors import ParameterError
+from mercer.kernels.notation.words import kernel_words
 from mercer.kernels.table.frame import is_data_frame
-from mercer.report.kernel_words import kernel_words
 from mercer.selection.auto.classifier import AutoKernelClassifier
 from mercer.selection.auto.named_scores import CLASS_SCORES, QUANTITY_SCORES, named_score
 from mercer.selection.auto.regressor import AutoKernelRegressor

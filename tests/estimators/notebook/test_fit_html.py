@@ -32,7 +32,7 @@ def test_a_machine_tells_status_gap_support_vectors_source_and_time():
     assert shown["support vectors"].startswith(f"{len(model.support_)} of 60 rows")
     assert shown["learnt from"] == "60 rows, 3 columns, 2 classes (0, 1)"
     assert re.fullmatch(r"[\d.e-]+ m?s", shown["time"])
-    assert shown["kernel"] == f"RBF(gamma={model.expansion_.kernel.gamma:.4g})"
+    assert shown["kernel"] == f"rbf(gamma={model.expansion_.kernel.gamma:.4g})"
 
 
 def test_the_diagram_of_scikit_learn_is_still_there():
@@ -69,7 +69,7 @@ def test_several_problems_linear_machines_searches_and_densities_tell_what_they_
     assert "the largest of 3 problems" in told(SVC().fit(X, np.arange(60) % 3))["gap"]
     assert "support vectors" not in told(LinearSVC().fit(X, y))
     assert told(SVR().fit(X, X[:, 0]))["learnt from"] == "60 rows, 3 columns"
-    assert "RBF" in told(SVCCV(Cs=[1.0], gammas=[0.1], cv=2).fit(X, y))["kernel"]
+    assert "rbf" in told(SVCCV(Cs=[1.0], gammas=[0.1], cv=2).fit(X, y))["kernel"]
     assert "status" not in told(KernelDensity().fit(X))
 
 

@@ -4,8 +4,10 @@ It is drawn with the notebook's own display and a ``<progress>`` element, which 
 any widgets installed.
 """
 
+import re
 import sys
 import time
+from contextlib import suppress
 from html import escape
 from importlib import import_module
 from typing import Any
@@ -33,6 +35,8 @@ class NotebookBar:
     def __init__(self, name: str) -> None:
         self._name, self._drawn = name, -BETWEEN
         self._handle: Any = None
+        # Taken out by whoever draws first: solvers tell how they stand from several threads.
+        self._undrawn = ["the bar"]
         self._share: float | None = None
         self._words = ""
 
@@ -45,6 +49,7 @@ class NotebookBar:
     def finish(self, has_ended_well: bool) -> None:
         """Draw the last state: full, or where an error or Ctrl-C has left it."""
         if self._handle is not None:
+            self._words = re.sub(r", [^,]* left$", "", self._words)
             self._draw(1.0 if has_ended_well else self._share or 0.0)
 
     def _draw(self, share: float | None) -> None:
@@ -55,8 +60,10 @@ class NotebookBar:
             f'<div style="font-family:monospace;font-size:0.9em">{escape(self._name)} <progress max="1"{value} '
             f'style="width:14em;vertical-align:middle"></progress> {escape(self._words)}</div>'
         )
-        if self._handle is None:
-            self._handle = shown.display(html, display_id=True)
-        else:
+        if self._handle is not None:
             self._handle.update(html)
+        else:
+            with suppress(IndexError):
+                self._undrawn.pop()
+                self._handle = shown.display(html, display_id=True)
         self._drawn = time.monotonic()

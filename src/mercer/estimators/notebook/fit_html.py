@@ -1,6 +1,5 @@
 """What a fitted estimator shows of itself in a notebook: how the fit ended, beside scikit-learn's diagram."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from html import escape
@@ -13,19 +12,21 @@ from sklearn.utils import estimator_html_repr
 from mercer._errors import MercerError
 from mercer.estimators.fitting.certificate import known_certificates
 from mercer.estimators.fitting.whole_fit import fit_seconds
+from mercer.kernels.notation.words import kernel_in_short
 from mercer.solvers.result import Status
 
-# Names of columns or classes that are listed, and characters of a kernel.
+# Names of columns or classes that are listed.
 LISTED = 6
-LONGEST = 120
 
-# Colours come from the notebook, light or dark; the bar at the left alone has its own, which is seen on either.
+# Colours come from the notebook, light or dark; the bar at the left alone has its own, which is seen on either. A class
+# that is named twice wins over what Jupyter has to say about lists.
 _STYLE = """<style>
-.mercer-fit {display: inline-grid; grid-template-columns: auto 1fr; column-gap: 1em; margin: 0 0 0.6em 0;
+dl.mercer-fit.mercer-fit {display: inline-grid; grid-template-columns: auto 1fr; column-gap: 1em; margin: 0 0 0.6em 0;
   padding: 0.2em 0.8em; border-left: 4px solid #2e9e5b; font-size: 0.95em; line-height: 1.5; color: inherit}
-.mercer-fit.mercer-short {border-left-color: #d98a00}
-.mercer-fit dt {opacity: 0.65; font-weight: normal; margin: 0}
-.mercer-fit dd {margin: 0; overflow-wrap: anywhere}
+dl.mercer-fit.mercer-fit.mercer-short {border-left-color: #d98a00}
+dl.mercer-fit.mercer-fit dt {opacity: 0.65; font-weight: normal; margin: 0; float: none; width: auto;
+  white-space: nowrap}
+dl.mercer-fit.mercer-fit dd {margin: 0; overflow-wrap: anywhere}
 </style>"""
 
 
@@ -123,13 +124,7 @@ def _support(machine: Any) -> str:
 
 def _kernel(machine: Any) -> str:
     expansion = getattr(machine, "expansion_", None)
-    # To be read, not to be typed: no more digits than an eye takes in.
-    text = "" if expansion is None else re.sub(r"\d+\.\d+(e-?\d+)?", _rounded, repr(expansion.kernel))
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
-
-
-def _rounded(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.4g}"
+    return "" if expansion is None else kernel_in_short(expansion.kernel)
 
 
 def _source(machine: Any) -> str:

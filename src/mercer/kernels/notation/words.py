@@ -18,7 +18,7 @@ def kernel_words(kernel: Any) -> str:
     Examples
     --------
     >>> from mercer.kernels import RBF, Delta, On
-    >>> from mercer.report.kernel_words import kernel_words
+    >>> from mercer.kernels.notation.words import kernel_words
     >>> kernel_words(0.5 * RBF(gamma=0.1) + On("town", Delta()))
     '0.5*rbf(gamma=0.1) + delta@town'
     """
@@ -34,7 +34,7 @@ def kernel_in_short(kernel: Any) -> str:
     Examples
     --------
     >>> from mercer.kernels import RBF, Columns, Delta
-    >>> from mercer.report.kernel_words import kernel_in_short
+    >>> from mercer.kernels.notation.words import kernel_in_short
     >>> kernel_in_short(Columns({f"pixel_{k}": RBF(gamma=1.0) for k in range(64)} | {"town": Delta()}))
     'sum of rbf (64 columns), delta (town)'
     """
