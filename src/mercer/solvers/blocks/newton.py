@@ -65,6 +65,7 @@ def solve_many(
     starts: Sequence[BlockSolution | None] | None = None,
     factor: FloatArray | None = None,
     dtype: DTypeLike = np.float64,
+    proves: bool = True,
 ) -> list[BlockSolution]:
     """Solve linear machines over the same blocks, all in the same passes.
 
@@ -81,6 +82,8 @@ def solve_many(
         L, lower triangular, of the penalty |L' v|^2 / 2.
     dtype : float32 or float64
         Precision of the features in the steps; certificates are in double precision in any case.
+    proves : bool
+        Whether there are certificates: who asks for a place to begin needs none.
 
     Returns
     -------
@@ -95,7 +98,7 @@ def solve_many(
     if any(start is None for start in given):
         found = _from_sample(blocks, machines, limits, penalty, dtype)
         given = [own or guess for own, guess in zip(given, found, strict=True)]
-    return _solved(blocks, machines, given, gap_tol, limits, penalty, np.dtype(dtype), kept)
+    return _solved(blocks, machines, given, gap_tol, limits, penalty, np.dtype(dtype), kept, proves)
 
 
 def _solved(
@@ -107,9 +110,10 @@ def _solved(
     penalty: Penalty,
     dtype: "np.dtype[Any]",
     kept: Kept | None = None,
+    proves: bool = False,
 ) -> list[BlockSolution]:
     each = zip(machines, starts, strict=True)
-    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits) for machine, start in each]
+    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits, proves) for machine, start in each]
     _take_turns(blocks, steps, kept)
     return [one.solution() for one in steps]
 
