@@ -135,14 +135,15 @@ class BlockFit:
         return machine_of(self.objectives[k], self.places[k], len(self.rows), kept)
 
     def _solved(
-        self, blocks: KernelBlocks, machines: list[BlockMachine], starts: list[Any], gap_tol: float, limits: "Limits"
-    ) -> list[BlockSolution]:
+        self, blocks: KernelBlocks, machines: list[BlockMachine], starts: list[Any], gap_tol: float, limits: "Limits",
+        proves: bool = True,
+    ) -> list[BlockSolution]:  # fmt: skip
         found: list[BlockSolution] = []
         for begin in range(0, len(machines), TOGETHER):
             some = slice(begin, begin + TOGETHER)
             found += solve_many(
                 blocks, machines[some], gap_tol=gap_tol, limits=limits, starts=starts[some],
-                factor=blocks.basis.factor, dtype=self.marks.dtype,
+                factor=blocks.basis.factor, dtype=self.marks.dtype, proves=proves,
             )  # fmt: skip
             if len(machines) > 1:
                 limits.report_solved(len(found), len(machines))
@@ -160,7 +161,7 @@ class BlockFit:
         if n * count < WORTH_COARSE:
             return nothing
         blocks = self._kernel_blocks(basis.first(count), self.blocks.rows)
-        found = self._solved(blocks, machines, nothing, COARSE_GAP, self.limits.unwatched())
+        found = self._solved(blocks, machines, nothing, COARSE_GAP, self.limits.unwatched(), proves=False)
         return [self._extended(each) for each in found]
 
     def _extended(self, solution: BlockSolution) -> BlockSolution:

@@ -65,6 +65,7 @@ def solve_many(
     starts: Sequence[BlockSolution | None] | None = None,
     factor: FloatArray | None = None,
     dtype: DTypeLike = np.float64,
+    proves: bool = True,
 ) -> list[BlockSolution]:
     """Solve linear machines over the same blocks, all in the same passes.
 
@@ -81,6 +82,8 @@ def solve_many(
         L, lower triangular, of the penalty |L' v|^2 / 2.
     dtype : float32 or float64
         Precision of the features in the steps; certificates are in double precision in any case.
+    proves : bool
+        Whether there are certificates: who asks for a place to begin needs none.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def solve_many(
     if states is None and any(start is None for start in given):
         found = _from_sample(blocks, machines, limits, penalty, dtype)
         given = [own or guess for own, guess in zip(given, found, strict=True)]
-    return _solved(blocks, machines, given, gap_tol, limits, penalty, np.dtype(dtype), kept, states)
+    return _solved(blocks, machines, given, gap_tol, limits, penalty, np.dtype(dtype), kept, states, proves)
 
 
 def _solved(
@@ -106,9 +109,10 @@ def _solved(
     dtype: "np.dtype[Any]",
     kept: Kept | None = None,
     states: list[State] | None = None,
+    proves: bool = False,
 ) -> list[BlockSolution]:
     each = zip(machines, starts, strict=True)
-    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits) for machine, start in each]
+    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits, proves) for machine, start in each]
     for one, state in zip(steps, states or (), strict=states is not None):
         one.go_on(state)
     _take_turns(blocks, steps, kept)

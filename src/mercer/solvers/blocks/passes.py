@@ -8,7 +8,7 @@ whose response moves, which for the hinge are few.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import iadd
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,10 @@ from mercer.solvers.linear.small_newton import weights_of_rounding
 PARTS = np.array([0.003, 0.01, 0.03, 0.1, 0.25, 0.5])
 # Rows of a block that are multiplied at a time.
 CHUNK = 4096
+
+
+# Coefficients of rows that are positive, and that are negative, each with zeros elsewhere.
+Sides: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 class Place(NamedTuple):
@@ -84,7 +88,9 @@ class Dots:
 
 @dataclass(frozen=True)
 class Combine:
-    """The sum of rows, each times its own coefficient (`own` has them)."""
+    """The sum of rows, each times its own coefficient (`own` has them), and f of every row but the bias."""
+
+    v: FloatArray
 
 
 @dataclass(frozen=True)
@@ -223,13 +229,20 @@ def _evaluate(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray |
     if what.step is not None:
         direction = columns[1] + what.step[1]
         slopes = losses.slopes(values - direction, direction, what.at.width, PARTS)
-    now = losses.sums(features, values, beta, slope, distance, what.curvature)
-    after = None
+    responses = [losses.response(features, values, beta, slope, distance, what.curvature)]
     if what.narrower is not None:
         moved = Losses(rows, asked, beta)
-        beta, slope, distance = moved.respond(values, what.narrower)
-        after = moved.sums(features, values, beta, slope, distance, what.curvature)
-    return Evaluation(rows.risk(values), slopes, now, after), moved_to
+        responses.append(moved.response(features, values, *moved.respond(values, what.narrower), what.curvature))
+    now, *after = _summed(features, responses)
+    return Evaluation(rows.risk(values), slopes, now, after[0] if after else None), moved_to
+
+
+def _summed(features: Any, responses: "list[tuple[Response, Sides]]") -> list[Response]:
+    """The responses with their sums of rows, for which the features are gone through once."""
+    sums = combination(features, np.stack([side for _, sides in responses for side in sides], axis=1)).T
+    for k, (response, _) in enumerate(responses):
+        response.up, response.down = sums[2 * k], sums[2 * k + 1]
+    return [response for response, _ in responses]
 
 
 def _slopes(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray | None) -> tuple[FloatArray, None]:
@@ -252,8 +265,9 @@ def _dots(features: Any, asked: Asked, _rows: RowLosses, _extra: Any) -> tuple[N
     return None, products(features, [what.v])[0]
 
 
-def _combine(features: Any, _asked: Asked, _rows: RowLosses, beta: FloatArray) -> tuple[FloatArray, None]:
-    return combination(features, beta), None
+def _combine(features: Any, asked: Asked, _rows: RowLosses, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    what: Any = asked.what
+    return combination(features, beta), products(features, [what.v])[0]
 
 
 def _take(features: Any, _asked: Asked, _rows: RowLosses, places: IndexArray) -> tuple[None, Any]:
@@ -299,19 +313,21 @@ class Losses:
         losses = self.rounded(width)
         return np.array([slope_along(t, values, direction, losses)[0] for t in parts])
 
-    def sums(
+    def response(
         self, features: Any, values: FloatArray, beta: FloatArray, slope: FloatArray, distance: float, curvature: bool
-    ) -> Response:
-        """All that is added up over rows."""
+    ) -> tuple[Response, Sides]:
+        """All that is added up over rows but the sums of rows themselves, and the coefficients that they want."""
         rises = beta > 0.0
         sides = np.where(rises, beta, 0.0), np.where(rises, 0.0, beta)
         gain, square = self._separable(beta, rises)
         envelope = float((gain - square).sum() - beta @ values) - 0.5 * distance
         H = gram(features, slope, self.asked.constant) if curvature else None
-        up, down = (combination(features, side) for side in sides)
-        balance = np.array([side.sum() for side in sides])
+        balance, nothing = np.array([side.sum() for side in sides]), np.zeros(0)
         moving, idle = np.count_nonzero(slope), len(beta) - np.count_nonzero(beta)
-        return Response(up, down, balance, gain, square, envelope, distance, int(moving), int(idle), H)
+        return (
+            Response(nothing, nothing, balance, gain, square, envelope, distance, int(moving), int(idle), H),
+            sides,
+        )
 
     def _separable(self, beta: FloatArray, rises: Array) -> tuple[FloatArray, FloatArray]:
         if self.rows.is_smooth:
@@ -333,7 +349,7 @@ def products(features: Any, vectors: list[FloatArray]) -> list[FloatArray]:
 
 
 def combination(features: Any, factors: FloatArray) -> FloatArray:
-    """The sum of rows, each times its factor."""
+    """The sum of rows, each times its factor; for several columns of factors, a column each."""
     return np.asarray(features.T @ factors.astype(features.dtype), dtype=np.float64)
 
 

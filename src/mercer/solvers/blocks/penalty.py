@@ -6,14 +6,14 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from mercer._types import FloatArray
 
 # What a diagonal is raised by, as a share of it, until rounding no longer makes a matrix indefinite.
-DAMPINGS = tuple(10.0**k for k in range(-10, 2))
+DAMPINGS = (0.0, *(10.0**k for k in range(-10, 2)))
 
 
 class Penalty:
     """|L' v|^2 / 2 with what the steps ask of it."""
 
     def __init__(self, m: int, factor: FloatArray | None) -> None:
-        self.m, self.factor = m, factor
+        self.m, self.factor, self._damped = m, factor, 0
         self.matrix = None if factor is None else np.tril(factor) @ np.tril(factor).T
 
     def times(self, v: FloatArray) -> FloatArray:
@@ -44,10 +44,12 @@ class Penalty:
         if A[-1, -1] == 0.0:
             A[-1, -1] = 1.0
         diagonal = A.diagonal().copy()
-        for damping in (0.0, *DAMPINGS):
-            A[np.diag_indices(len(A))] = (1.0 + damping) * diagonal
+        for place in range(self._damped, len(DAMPINGS)):
+            A[np.diag_indices(len(A))] = (1.0 + DAMPINGS[place]) * diagonal
             step = _solved(A, g)
             if step is not None:
+                # What was too little now will be next time; one less may do.
+                self._damped = max(0, place - 1)
                 break
         else:
             step = g / np.maximum(diagonal, 1e-300)

@@ -37,8 +37,8 @@ from mercer.solvers.tolerances import INACCURATE, ended_by_rounding
 
 # Features up to which the matrix of curvature is formed.
 DIRECT = 5000
-# Up to so many, the curvature with the centres moved is formed too.
-SPECULATES = 2000
+# Up to so many, the curvature with the centres moved is formed too, once so many steps were taken around these.
+SPECULATES, PROMPT = 2000, 2
 # The rounded zone at first, in mean residuals; and after a sample's solution, in its last widths.
 FIRST_WIDTH, WIDTH_AFTER_SAMPLE = 3.0, 4.0
 # A step is too long if the objective is not lower at its end, or rises there faster than it fell at first, times this.
@@ -65,9 +65,9 @@ class Newton:
 
     def __init__(
         self, machine: BlockMachine, penalty: Penalty, start: BlockSolution | None, gap_tol: float,
-        dtype: np.dtype[Any], limits: Limits,
+        dtype: np.dtype[Any], limits: Limits, proves: bool = True,
     ) -> None:  # fmt: skip
-        self.machine, self.penalty, self.gap_tol = machine, penalty, gap_tol
+        self.proves, self.machine, self.penalty, self.gap_tol = proves, machine, penalty, gap_tol
         self.dtype, self.limits = dtype, limits
         m, rows = penalty.m, machine.rows(slice(0, 1))
         form = rows.loss.form
@@ -130,7 +130,7 @@ class Newton:
         while True:
             status = yield from self._descend()
             yield from self._certify()
-            if status != Status.OPTIMAL or self._is_certified():
+            if status != Status.OPTIMAL or not self.proves or self._is_certified():
                 break
             # Single precision said it was solved, and double denies it; or the centres had not settled.
             if self.dtype == np.float64 and self.gap_tol < INACCURATE:
@@ -171,7 +171,8 @@ class Newton:
     def _request(self, at: Place, step: tuple[FloatArray, float] | None) -> Evaluate:
         is_direct = self.penalty.m <= DIRECT
         # What is asked for now must be what is wanted when the answer has come.
-        narrower = self._next_width(at) if self.has_kinks and self.penalty.m <= SPECULATES else None
+        is_likely = self.steps - self.moved_at >= PROMPT and self.penalty.m <= SPECULATES
+        narrower = self._next_width(at) if self.has_kinks and is_likely else None
         return Evaluate(at, step, self.moved, narrower, curvature=is_direct)
 
     def _evaluate(self, request: Evaluate) -> Turn:
@@ -312,18 +313,23 @@ class Newton:
         return None
 
     def _certify(self) -> Turn:
-        """Values and responses of all rows in double precision, and what they prove."""
-        before, self.dtype = self.dtype, np.dtype(np.float64)
+        """Values of all rows and the sum of their responses in double precision, and what they prove.
+
+        The responses are those to values in the precision of the steps: any that are feasible prove a bound, and so one
+        pass in double precision is enough.
+        """
         at = self.at if self.trace[-1].violation <= self.gap_tol else self.best
         _, parts = yield self._ask(Dots(at.v))
-        values = np.concatenate(parts)
-        beta, bias = self._responses(values, at)
-        self.coefficients_to_add = beta
-        image, _ = yield self._ask(Combine())
-        self.coefficients_to_add = None
+        beta, bias = self._responses(np.concatenate(parts), at)
+        self.beta, self.best = beta, at._replace(b=bias)
+        if not self.proves:
+            return
+        before, self.dtype, self.coefficients_to_add = self.dtype, np.dtype(np.float64), beta
+        image, parts = yield self._ask(Combine(at.v))
+        self.coefficients_to_add, values = None, np.concatenate(parts)
         w, self.image = self.penalty.weights(at.v), self.penalty.whitened(image)
         self.certificate = self.machine.certificate(w, bias, values + bias, beta, self.image)
-        self.beta, self.best, self.dtype = beta, at._replace(b=bias), before
+        self.dtype = before
 
     def _responses(self, values: FloatArray, at: Place) -> tuple[FloatArray, float]:
         """(feasible coefficients, the bias with which they balance)."""
