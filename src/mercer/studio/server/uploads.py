@@ -21,7 +21,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Shelf:
-    """A drawer for each tab; when there are too many, the one unused for longest goes, of closed tabs before open ones."""
+    """A drawer for each tab; of too many, the one unused for longest goes, of closed tabs before open ones."""
 
     def __init__(self) -> None:
         self._drawers: OrderedDict[str, dict[str, Any]] = OrderedDict()
