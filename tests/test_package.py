@@ -187,6 +187,14 @@ def asked_of_others(tree):
             yield from [(node.lineno, name)] if is_private(name) else []
 
 
+def private_imports(room, tree):
+    """(line, name) of what a module of a room imports from another room by a private name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("mercer."):
+            is_of_another = node.module.split(".")[1] != room
+            yield from ((node.lineno, each.name) for each in node.names if is_of_another and is_private(each.name))
+
+
 def private_across_rooms(sources):
     """Where a room reaches for a private attribute that only other rooms define; `sources` is {(room, path): text}."""
     trees = {place: ast.parse(text) for place, text in sources.items()}
@@ -197,8 +205,14 @@ def private_across_rooms(sources):
     return sorted(
         f"{path}:{line} {name}"
         for (room, path), tree in trees.items()
-        for line, name in asked_of_others(tree)
-        if name in elsewhere[room] - defined[room] and (room, name) not in OF_OTHERS
+        for line, name in [
+            *private_imports(room, tree),
+            *(
+                (line, name)
+                for line, name in asked_of_others(tree)
+                if name in elsewhere[room] - defined[room] and (room, name) not in OF_OTHERS
+            ),
+        ]
     )
 
 
@@ -214,3 +228,9 @@ def test_the_search_finds_what_is_private(asked):
     sources = {("low", "low.py"): "class A:\n    def f(self):\n        self._hidden = 0\n"}
     assert private_across_rooms(sources | {("high", "high.py"): asked}) == ["high.py:1 _hidden"]
     assert private_across_rooms(sources | {("low", "lower.py"): asked}) == []
+
+
+def test_the_search_finds_private_imports():
+    text = "from mercer.low.base import _hidden\n"
+    assert private_across_rooms({("high", "high.py"): text}) == ["high.py:1 _hidden"]
+    assert private_across_rooms({("low", "lower.py"): text}) == []

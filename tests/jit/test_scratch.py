@@ -1,7 +1,10 @@
+import ast
 import threading
+from pathlib import Path
 
 import numpy as np
 
+import mercer
 from mercer._jit import scratch as module
 from mercer._jit.scratch import Buffers, borrow, give_back, scratch
 
@@ -64,3 +67,14 @@ def test_what_grows_finds_its_pages_again(monkeypatch):
 
     monkeypatch.setattr(module, "lasting_empty", at_most)
     assert Buffers(reserve=64 * 2**20).get("set", (17 * 2**20,), np.uint8).nbytes == 17 * 2**20
+
+
+def test_no_two_modules_ask_for_memory_by_the_same_name():
+    """One may call the other while it holds what it asked for, and would find it written over."""
+    names = {}
+    for path in Path(mercer.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "scratch":
+                names.setdefault(ast.literal_eval(node.args[0]), set()).add(path.name)
+    assert len(names) > 5
+    assert {name: modules for name, modules in names.items() if len(modules) > 1} == {}

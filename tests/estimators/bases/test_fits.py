@@ -24,6 +24,7 @@ ENDED = {
     "kernel method": (mercer.KernelRidge(solver="cg", max_iter=1, alpha=1e-6), X[:, 1]),
     "linear": (mercer.LinearSVC(max_iter=1, tol=1e-12, C=100.0), LABELS),
     "perceptron": (mercer.Perceptron(max_iter=1), LABELS),
+    "gradient steps": (mercer.PegasosSVC(kernel="rbf", T=100_000, callbacks=[lambda point: True]), LABELS),
     "weights of kernels": (mercer.MKLClassifier(max_iter=1, C=100.0), LABELS),
     "intervals": (mercer.SVR(max_iter=1, C=100.0, conformal="split"), X[:, 1]),
 }

@@ -102,3 +102,10 @@ def test_a_pipeline_shows_a_model_whose_data_have_been_changed():
     rows += 1.0
     assert "SVC" in pipeline._repr_html_()
     assert "certificate_" in dir(pipeline[-1])
+
+
+def test_labels_are_shown_and_never_run():
+    hostile = "<script>alert(1)</script>"
+    model = SVC().fit(X, np.where(y == 1, hostile, "no"))
+    assert hostile in told(model)["learnt from"]
+    assert hostile not in re.findall(r"<dd>.*?</dd>", model._repr_html_())[4]

@@ -53,6 +53,15 @@ def test_weighted_sums_of_kept_matrices(rng):
     assert not kernels.weighted(np.zeros(4)).values.any()
 
 
+def test_scaled_kernels_and_their_source_do_not_write_over_each_other(rng):
+    kernels, grams = several(rng)
+    kernels.keep()
+    kernels.total, whole = sum(grams), sum(grams)
+    other = kernels.scaled([3.0] * 4)
+    np.testing.assert_allclose(other.weighted(np.ones(4)).values[:, : len(whole)], 3.0 * whole, atol=1e-9)
+    np.testing.assert_allclose(kernels.weighted(np.ones(4)).values[:, : len(whole)], whole, atol=1e-9)
+
+
 def test_scaled_kernels_without_matrices(rng):
     kernels, grams = several(rng, 100)
     columns = rng.normal(size=(100, 1))

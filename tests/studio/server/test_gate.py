@@ -160,6 +160,24 @@ def test_only_so_many_files_are_kept():
     assert shelf.drawer("tab-number-0099") == {"files": 99}
 
 
+def test_an_open_tab_keeps_its_things_while_others_come_and_go():
+    shelf = uploads.Shelf()
+    shelf.drawer(shelf.enter("tab-that-stays"))["files"] = "mine"
+    for k in range(2 * uploads.MOST_DRAWERS):
+        tab = shelf.enter(f"tab-number-{k:04d}")
+        shelf.drawer(tab)["files"] = k
+        shelf.leave(tab)
+    assert shelf.drawer("tab-that-stays") == {"files": "mine"}
+
+
+def test_open_tabs_are_not_kept_without_end():
+    shelf = uploads.Shelf()
+    for k in range(2 * uploads.MOST_DRAWERS):
+        shelf.drawer(shelf.enter(f"tab-number-{k:04d}"))["files"] = k
+    kept = [k for k in reversed(range(2 * uploads.MOST_DRAWERS)) if shelf.drawer(f"tab-number-{k:04d}")]
+    assert kept == list(reversed(range(uploads.MOST_DRAWERS, 2 * uploads.MOST_DRAWERS)))
+
+
 def test_nothing_to_download_is_a_sentence(client):
     answer = client.get("/download", params={"token": TOKEN, "tab": "nobody-here", "what": "../../etc/passwd"})
     assert (answer.status_code, "train a model" in answer.text) == (404, True)

@@ -28,7 +28,7 @@ from mercer.estimators.fitting.progress import step_line, watchers
 from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.tasks import sides_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
-from mercer.estimators.online.partial_fit import LearnsInBatches
+from mercer.estimators.online.partial_fit import REMEDIES, LearnsInBatches
 from mercer.estimators.online.sgd_attributes import SGDModel
 from mercer.estimators.online.sgd_certificate import SGDEvidence, WeightedRows
 from mercer.estimators.online.sgd_forms import KernelForm, WeightForm
@@ -163,6 +163,8 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
     >>> 0.0 <= model.certificate_.gap <= model.bound_.value
     True
     """
+
+    _remedies = REMEDIES
 
     if TYPE_CHECKING:
         _evidence: Any

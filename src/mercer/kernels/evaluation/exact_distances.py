@@ -69,7 +69,7 @@ def _sparse(
 
 def negative_half_squares(left: "PreparedRows", right: "PreparedRows") -> Array:
     """-|x - y|^2 / 2 for the rows of two `Rows`, in a buffer that the next call in this thread reuses."""
-    out = scratch("dots", (len(left), len(right)), left.dtype)
+    out = scratch("distances", (len(left), len(right)), left.dtype)
     if left.is_sparse and right.is_sparse:
         one, other = left.values, right.values
         _sparse(one.indptr, one.indices, one.data, other.indptr, other.indices, other.data, out)

@@ -244,7 +244,7 @@ def symmetric_product(
         part = points.slice(*rows)
         for columns in tiles.spans(rows[1]):
             tiles.unless(stop)  # entries may be expensive
-            tile = scratch("block", (len(part), columns[1] - columns[0]), points.dtype)
+            tile = scratch("symmetric tile", (len(part), columns[1] - columns[0]), points.dtype)
             kernel.tile(part, points.slice(*columns), tile, 0, 0)
             if columns == rows and not has_diagonal:
                 np.fill_diagonal(tile, 0)

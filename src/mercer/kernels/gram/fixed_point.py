@@ -102,7 +102,7 @@ class FixedPointTiles:
         self.kernel, self.scale, self.largest, self.have_room = kernel, 1.0 / unit, largest, True
 
     def tile(self, left: Prepared, right: Prepared, out: Array, row: int, column: int) -> None:
-        block = scratch("block", (len(left), len(right)), left.dtype)
+        block = scratch("unrounded tile", (len(left), len(right)), left.dtype)
         self.kernel.tile(left, right, block, 0, 0)
         scale, largest, half = (left.dtype.type(value) for value in (self.scale, self.largest, 0.5))
         if not _round(block, scale, largest, half, out, row, column):

@@ -124,7 +124,9 @@ class SeveralKernels:
         """The same kernels, each times its factor; kept matrices are reused."""
         kernels = [Scaled.of(float(factor), kernel) for factor, kernel in zip(factors, self.kernels, strict=True)]
         other = SeveralKernels(kernels, self.items, self.n_jobs)
-        other.matrices, other.factors, other.total = self.matrices, self.factors * factors, self.total
+        other.matrices, other.factors = self.matrices, self.factors * factors
+        # Whoever takes the sum writes over it, so that one of the two has it.
+        other.total, self.total = self.total, None
         if self._diagonals is not None:
             other._diagonals = np.asarray(factors)[:, None] * self._diagonals
         return other

@@ -123,7 +123,7 @@ class Counts:
 
     def dots(self, right: "Counts") -> Array:
         """Inner products with the items of `right`, in a buffer that the next call reuses."""
-        tile = scratch("dots", (len(self), len(right)), self.dtype)
+        tile = scratch("dots of counts", (len(self), len(right)), self.dtype)
         return right.inverted.products(self._in_terms_of(right.vocabulary), tile)
 
     @computed_once

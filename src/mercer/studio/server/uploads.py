@@ -21,7 +21,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Shelf:
-    """A drawer for each tab; the one unused for longest goes when there are too many."""
+    """A drawer for each tab; of too many, the one unused for longest goes, of closed tabs before open ones."""
 
     def __init__(self) -> None:
         self._drawers: OrderedDict[str, dict[str, Any]] = OrderedDict()
@@ -45,7 +45,8 @@ class Shelf:
         self._drawers.setdefault(tab, {})
         self._drawers.move_to_end(tab)
         while len(self._drawers) > MOST_DRAWERS:
-            self._drawers.popitem(last=False)
+            oldest = next(iter(self._drawers))
+            del self._drawers[next((each for each in self._drawers if each not in self._open and each != tab), oldest)]
         return self._drawers[tab]
 
 
