@@ -36,7 +36,7 @@ DIRECT = 5000
 # Up to so many, the curvature with the centres moved is formed too, once so many steps were taken around these.
 SPECULATES, PROMPT = 2000, 2
 # The rounded zone at first, in mean residuals; and after a sample's solution, in its last widths.
-FIRST_WIDTH, WIDTH_AFTER_SAMPLE = 3.0, 4.0
+FIRST_WIDTH, WIDTH_AFTER_SAMPLE = 3.0, 2.0
 # A step is too long if the objective is not lower at its end, or rises there faster than it fell at first, times this.
 TOO_LONG = 0.5
 # Points of an interval at which slopes are looked at to find where a step should end, and how often at most.
