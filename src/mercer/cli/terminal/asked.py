@@ -95,7 +95,7 @@ def assembled(data: Dataset, machine: MachineOptions, fit: FitOptions) -> "Assem
 
     limits = {"n_jobs": fit.n_jobs, "time_limit": fit.time_limit, "memory_limit": fit.memory_limit}
     for_classes = {"class_weight": machine.class_weight, "probability": machine.proba}
-    asked = {name: value for name, value in for_classes.items() if value}
+    asked: dict[str, Any] = {name: value for name, value in for_classes.items() if value}
     found = assemble(data, machine.kernel, task=machine.task, C=machine.C or "auto", scale=machine.scale, **limits)
     if asked and found.task == "regression":
         raise ParameterError("--class-weight and --proba are for classes, and the target holds quantities")
