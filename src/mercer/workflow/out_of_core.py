@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,16 +125,14 @@ class BlocksRun:
             "n_jobs": self.options["n_jobs"], "memory_limit": self.options["memory_limit"],
             "time_limit": None if left is None else max(left - limits.seconds, 1e-3),
         }  # fmt: skip
-        C = self.options["C"]
-        of_classes: Any = LinearSVC
-        of_quantities: Any = LinearSVR
+        C, machines = self.options["C"], cast("tuple[Any, Any]", (LinearSVC, LinearSVR))
         if self.options.get("kernel") not in (None, "linear"):
-            of_classes, of_quantities = SVC, SVR
+            machines = SVC, SVR
             shared["kernel"] = self.options["kernel"]
             shared["approximation"] = LowRank(self.options.get("landmarks") or LowRank.landmarks)
         if self.task == "classification":
             weight = self.options.get("class_weight")
-            return of_classes(C=C, class_weight=weight, **shared), [
+            return machines[0](C=C, class_weight=weight, **shared), [
                 f"{self._target_name} holds {len(np.unique(y))} classes"
             ]
         if self.options.get("class_weight"):
@@ -142,7 +140,7 @@ class BlocksRun:
         if y.dtype.kind not in "iuf":
             raise DataError(f"{self.name}: regression needs numbers, and the target holds texts such as {str(y[0])!r}")
         unit = float(np.std(y.astype(np.float64))) or 1.0
-        return of_quantities(C=C * unit, epsilon=0.1 * unit, **shared), [
+        return machines[1](C=C * unit, epsilon=0.1 * unit, **shared), [
             f"{self._target_name} holds quantities: regression",
             f"C and epsilon are in units of the target's deviation, {unit:.4g}",
         ]

@@ -12,6 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from mercer import DataError, MissingExtraError, ParameterError
 from mercer.io import Blocks
+from mercer.io.blocks import reader
 
 N = 1000
 
@@ -145,6 +146,35 @@ def test_arrays_on_disk_stay_there(tmp_path):
         again = pickle.loads(sent)  # noqa: S301 - ours
         np.testing.assert_array_equal(np.concatenate([again.matrix(i) for i in range(len(again))]), X)
         np.testing.assert_array_equal(np.concatenate([again.targets(i)[0] for i in range(len(again))]), y)
+
+
+class Chunked:
+    """An array in a store, as zarr and h5py have it: rows are read when they are asked for."""
+
+    def __init__(self, array, chunks):
+        self._array, self.chunks, self.asked = array, chunks, []
+        self.shape, self.dtype, self.ndim, self.nbytes = array.shape, array.dtype, array.ndim, array.nbytes
+
+    def __getitem__(self, key):
+        self.asked.append(key)
+        return self._array[key]
+
+    def __array__(self, *_args, **_options):
+        raise AssertionError("all of it was asked for at once")
+
+
+@pytest.mark.parametrize("chunks", [(30, 3), None])
+def test_an_array_of_chunks_is_read_by_whole_chunks(monkeypatch, chunks):
+    X, y = np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 2
+    monkeypatch.setattr(reader, "MOST_ROWS", 70)
+    monkeypatch.setattr(reader, "LEAST_ROWS", 1)
+    stored = Chunked(X, chunks)
+    blocks = Blocks((stored, Chunked(y, chunks and chunks[:1])))
+    assert blocks.sizes == ([60, 40] if chunks else [70, 30])
+    assert not stored.asked
+    np.testing.assert_array_equal(np.concatenate([blocks.matrix(i) for i in range(2)]), X)
+    np.testing.assert_array_equal(np.concatenate([blocks.targets(i)[0] for i in range(2)]), y)
+    assert Blocks(stored).n_rows == 100
 
 
 def test_a_sequence_of_blocks_may_be_lazy_and_some_empty():

@@ -16,7 +16,8 @@ class LowRank(Parameters):
 
     A value of `approximation=` in `SVC`, `SVR`, `NuSVC`, `OneClassSVM`, `KernelRidge`, `KernelLogisticRegression` and
     `KernelPCA`. Time and memory grow with the number of rows times that of landmarks, not with its square. `distance_`
-    of the fitted machine says how much better the exact one could be.
+    of the fitted machine says how much better the exact one could be. `SVC`, `SVR`, `KernelRidge` and
+    `KernelLogisticRegression` then learn from `mercer.io.Blocks` too, which need not fit into memory.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ ROUNDED = 1e-5
 # How coarsely a sample is solved, and the bytes that its kernel values may take.
 SAMPLE_GAP, SAMPLE_BYTES = 1e-3, 2**28
 # One in so many landmarks says where to begin, how coarsely, and from how many kernel values on.
-COARSE, COARSE_GAP, WORTH_COARSE = 4, 5e-3, 2_000_000
+COARSE, COARSE_GAP, WORTH_COARSE = 8, 5e-3, 1_000_000
 LEAST_SQUARES = "squared_epsilon_insensitive"
 
 
@@ -152,8 +152,8 @@ class BlockFit:
     def _coarse_starts(self, machines: list[BlockMachine]) -> list[Any]:
         """Solutions over some of the landmarks, where there are many: those are near, and cost little.
 
-        A Gram matrix of a quarter of the landmarks costs a sixteenth. What it says of the rows, which of them are at a
-        bound above all, holds for nearly all of them.
+        A Gram matrix of an eighth of the landmarks costs a sixty-fourth. What it says of the rows, which of them are at
+        a bound above all, holds for nearly all of them.
         """
         basis, n = self.marks.basis, len(self.rows)
         count = basis.size // COARSE

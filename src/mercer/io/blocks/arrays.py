@@ -14,7 +14,7 @@ from mercer.io.blocks.reader import rows_of_block
 
 
 class ArrayRows:
-    """Blocks of consecutive rows of a matrix: dense, CSR, `np.memmap`, or a file that `np.save` has written.
+    """Blocks of consecutive rows of a matrix: dense, CSR, `np.memmap`, a file of `np.save`, or an array of chunks.
 
     What is mapped from a file stays there: a copy for another process is the path and not the numbers.
     """
@@ -32,11 +32,15 @@ class ArrayRows:
         self.n_features, self.is_sparse = rows.shape[1], sparse.issparse(rows)
         self.has_targets = y is not None
         self.block_rows = rows_of_block(block_rows, 1 if self.is_sparse else self.n_features)
+        if is_chunked(rows) and rows.chunks and block_rows is None:
+            # A chunk is read as a whole.
+            self.block_rows = max(1, self.block_rows // rows.chunks[0]) * rows.chunks[0]
         self.sizes = [min(self.block_rows, n - k) for k in range(0, n, self.block_rows)]
         self.n_bytes = int(rows.data.nbytes if self.is_sparse else rows.nbytes)
 
     def matrix(self, i: int) -> Any:
-        return self._X.array[self._slice(i)]
+        rows = self._X.array[self._slice(i)]
+        return rows if self.is_sparse else np.asarray(rows)
 
     def targets(self, i: int) -> tuple[Array | None, Array | None]:
         found = (None if each is None else np.asarray(each.array[self._slice(i)]) for each in (self._y, self._weight))
@@ -64,6 +68,8 @@ class _Stored:
         elif isinstance(given, np.memmap) and given.filename is not None and _is_whole(given):
             self.path, self._open = Path(given.filename), (given.dtype.str, given.offset, given.shape)
             self.array = given
+        elif is_chunked(given):
+            self.array = given
         else:
             self.array = given.tocsr() if sparse.issparse(given) else np.asarray(given)
 
@@ -78,6 +84,13 @@ class _Stored:
         if self.path is not None:
             kind = dict(zip(("dtype", "offset", "shape"), self._open, strict=False))
             self.array = np.memmap(self.path, mode="r", **kind) if kind else _mapped(self.path)
+
+
+def is_chunked(given: Any) -> bool:
+    """Whether an array is in a store and read when it is asked for, most often by chunks, as those of zarr and h5py."""
+    chunks = getattr(given, "chunks", ())
+    is_whole = chunks is None or (isinstance(chunks, tuple) and bool(chunks) and isinstance(chunks[0], int))
+    return is_whole and hasattr(given, "nbytes") and hasattr(given, "ndim")
 
 
 def _is_whole(mapped: Any) -> bool:

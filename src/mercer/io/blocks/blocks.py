@@ -40,8 +40,8 @@ class Blocks:
     ----------
     source : path, arrays, Arrow table or dataset, or sequence of blocks
         A file of Parquet, Arrow (IPC), CSV or svmlight, or a folder of files of one of these with the same columns; a
-        file of `np.save`; a matrix (also `np.memmap`, or CSR), or a tuple (X, y) or (X, y, sample_weight); a pyarrow
-        Table or a dataset of files; a sequence of (X, y) or (X, y, sample_weight), one a block.
+        file of `np.save`; a matrix (also `np.memmap`, CSR, or an array of zarr or h5py), or a tuple (X, y) or (X, y,
+        sample_weight); a pyarrow Table or a dataset of files; a sequence of such tuples, one a block.
     target : str, array or path, optional
         The column to predict, or the targets beside a matrix. Without it there is nothing to learn, but to predict.
     columns : list of str, optional

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
-from mercer.io.blocks.arrays import ArrayRows, GivenBlocks
+from mercer.io.blocks.arrays import ArrayRows, GivenBlocks, is_chunked
 from mercer.io.blocks.arrow import ArrowFiles, ArrowTable, files_of_dataset, pyarrow
 from mercer.io.blocks.delimited import DelimitedFiles
 from mercer.io.blocks.reader import MatrixReader, TableReader
@@ -35,7 +35,7 @@ def open_reader(
         if target is not None or len(source) not in (2, 3):
             raise ParameterError("a source (X, y) or (X, y, sample_weight) has its target already: leave target out")
         return ArrayRows(source[0], source[1], weight if len(source) == 2 else source[2], block_rows)
-    if isinstance(source, np.ndarray) or sparse.issparse(source):
+    if isinstance(source, np.ndarray) or sparse.issparse(source) or is_chunked(source):
         return ArrayRows(source, target, weight, block_rows)
     found = _of_arrow(source, block_rows)
     if found is not None:

@@ -39,8 +39,8 @@ from mercer.solvers.tolerances import INACCURATE, ended_by_rounding
 DIRECT = 5000
 # Up to so many, the curvature with the centres moved is formed too, once so many steps were taken around these.
 SPECULATES, PROMPT = 2000, 2
-# The rounded zone at first, in mean residuals; and after a sample's solution, in its last widths.
-FIRST_WIDTH, WIDTH_AFTER_SAMPLE = 3.0, 4.0
+# The rounded zone at first, in mean residuals; and after a sample's solution, or one of all rows, in its last widths.
+FIRST_WIDTH, WIDTH_AFTER_SAMPLE, WIDTH_AFTER_ALL = 3.0, 4.0, 2.0
 # A step is too long if the objective is not lower at its end, or rises there faster than it fell at first, times this.
 TOO_LONG = 0.5
 # Points of an interval at which slopes are looked at to find where a step should end, and how often at most.
@@ -81,7 +81,8 @@ class Newton:
         if self.has_kinks and not 0.0 < width < np.inf:
             width = FIRST_WIDTH * self._mean_residual()
         elif self.has_kinks:
-            width *= WIDTH_AFTER_SAMPLE
+            knows_rows = start is not None and len(start.beta) == len(machine.targets)
+            width *= WIDTH_AFTER_ALL if knows_rows else WIDTH_AFTER_SAMPLE
         self.at = Place(v, b, width if self.has_kinks else 0.0)
         self.moved: Place | None = None
         self.moved_at = 0
