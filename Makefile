@@ -42,6 +42,7 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.installed-plot ## train on digits, texts and a table, write reports to look at
+	@$(BIN)/mercer compile tables texts
 	@$(BIN)/mercer demo --output $(DEMO_DIR)
 
 studio: $(VENV)/.installed-studio ## open the page on which machines are drawn and watched
