@@ -42,6 +42,7 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.installed-plot ## train on digits, texts and a table, write reports to look at
+	@$(BIN)/mercer compile tables texts
 	@$(BIN)/mercer demo --output $(DEMO_DIR)
 
 studio: $(VENV)/.installed-studio ## open the page on which machines are drawn and watched
@@ -60,15 +61,15 @@ test-processors: $(VENV)/.installed-test ## the tests that compute, as on other 
 sample-processors: ## some minutes of test-processors: what is most sensitive to rounding
 	@$(MAKE) --no-print-directory test-processors PROCESSOR_TESTS="$(ROUNDING_TESTS)"
 
-# Tests drive Debian's chromium, talk to a PostgreSQL server of their own, and compare files with LIBSVM's and
+# Tests drive Debian's chromium, talk to PostgreSQL and MariaDB servers of their own, and compare files with LIBSVM's and
 # LIBLINEAR's own programs. Where one is missing, root can have it; anybody else is told.
 .PHONY: programs
 programs:
 	@test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
 		{ command -v "$${CHROMIUM:-chromium}" && command -v svm-train && command -v liblinear-train && \
-			ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
+			ls /usr/lib/postgresql/*/bin/postgres /usr/sbin/mariadbd; } >/dev/null 2>&1 || \
 		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends \
-			chromium libsvm-tools liblinear-tools postgresql >/dev/null; }
+			chromium libsvm-tools liblinear-tools postgresql mariadb-server >/dev/null; }
 
 lint: $(VENV)/.installed-test lint-page ## style, types and layers only
 	$(BIN)/ruff check --quiet .

@@ -74,7 +74,7 @@ def _somebody() -> dict:
     return {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -83,7 +83,7 @@ def _free_port() -> int:
 @contextmanager
 def running() -> Iterator[PostgreSQL]:
     """A server, until the end of the block."""
-    folder, who, port = require_programs(), _somebody(), _free_port()
+    folder, who, port = require_programs(), _somebody(), free_port()
     data = Path(tempfile.mkdtemp(prefix="mercer-postgres-"))
     try:
         (data / "password").write_text(PASSWORD)

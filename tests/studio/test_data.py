@@ -4,12 +4,14 @@ import io
 import json
 import time
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import mercer
 from mercer._errors import DataError
+from mercer.selection.tuning.progress import SearchPoint
 from mercer.studio.playground import datasets
 from mercer.studio.server.quiet_warnings import expected_warnings_ignored
 from mercer.studio.server.worker import Job
@@ -322,3 +324,16 @@ def test_what_is_wrong_with_a_zip_is_said_by_its_own_name(name):
         archive.writestr("rings_graph_indicator.txt", "1\n1\n")
     with pytest.raises(DataError, match=r"^rings_A.txt in rings.zip, line 2: 2 whole numbers were expected"):
         datasets.open_upload(name, file.getvalue())
+
+
+def test_the_best_of_the_map_is_the_best_of_those_judged_on_the_most_rows():
+    """A higher score on fewer rows is luck as much as merit, and its setting has been given up."""
+    sent = []
+    heat = tuning.Heat(SimpleNamespace(send=lambda *what: sent.append(what), watch=lambda _: False), "accuracy")
+    lucky, steady = {"family": "rough", "gamma": 1.0, "C": 1.0}, {"family": "rough", "gamma": 1.0, "C": 10.0}
+    for rows, judged in ((100, ((lucky, 0.967), (steady, 0.95))), (400, ((steady, 0.958),))):
+        heat._note(SearchPoint(0.0, 0.0, 1, 2, 0.0, None, judged, rows))
+    told, arrays = sent[-1]
+    assert told["heat"]["best"] == [0.958, 0, 1]
+    assert (arrays["scores"].tolist(), arrays["rows"].tolist()) == ([[0.967, 0.958]], [[100, 400]])
+    assert told["heat"]["rows"] == 400

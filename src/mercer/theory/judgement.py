@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 from mercer.theory.radius import Ball
 
 _BOOK = "Shalev-Shwartz & Ben-David, Understanding Machine Learning (2014)"
-# Sections, because pages differ between the printed book and the authors' copy.
+_VC = "Vapnik & Chervonenkis, Theory of Probability and its Applications 16 (1971), pages 264-280"
+# Pages of the printed book, and sections, because the authors' own copy has other pages.
 _SOURCES = {
-    "theorem_15_4": f"{_BOOK}, section 15.1.2",
-    "corollary_15_7": f"{_BOOK}, section 15.2.1",
-    "norm": f"{_BOOK}, section 15.2.1",
-    "margin_vc": "Magdon-Ismail, Learning From Data, lecture 25; Vapnik & Chervonenkis (1971)",
-    "vc": "Vapnik & Chervonenkis (1971)",
-    "support_vectors": "Vapnik, The Nature of Statistical Learning Theory (1995)",
-    "xi_alpha": "Joachims (2000); Jaakkola & Haussler (1999)",
+    "theorem_15_4": f"{_BOOK}, section 15.1.2, page 171",
+    "corollary_15_7": f"{_BOOK}, section 15.2.1, pages 172-173",
+    "norm": f"{_BOOK}, section 15.2.1, pages 172-173",
+    "margin_vc": f"Magdon-Ismail, Learning From Data, lecture 25; {_VC}",
+    "vc": _VC,
+    "support_vectors": "Vapnik, The Nature of Statistical Learning Theory (1995), chapter 5",
+    "xi_alpha": "Joachims, ICML (2000), pages 431-438; Jaakkola & Haussler, AISTATS (1999)",
 }
 _BIASES = {"free": "free bias", "penalised": "penalised bias", "none": "homogeneous"}
 

@@ -15,12 +15,13 @@ def compile(  # noqa: A001 - the name of the command
     from mercer._errors import ParameterError
     from mercer._jit.compile import where_code_is_kept
     from mercer.cli.terminal.output import console, say
-    from mercer.workflow.compile_ahead import compile_ahead, jobs
+    from mercer.workflow.compile_ahead import compile_ahead, jobs, seconds_expected
 
     if processes is not None and processes < 1:
         raise ParameterError(f"--processes must be 1 or more, got {processes}")
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    say(f"compiling for this machine, about {seconds_expected(names, processes):.0f} s if nothing has been before")
     seconds = 0.0
     columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console(), transient=True) as bar:

@@ -25,6 +25,8 @@ class SearchPoint:
     best_params : dict or None
     judged : tuple of (dict, float)
         The settings of this round, or of this part of it, that were judged on every fold, with their mean scores.
+    rows : int
+        How many rows this round has; scores on fewer rows are not to be compared with those on more.
     """
 
     seconds: float
@@ -34,6 +36,7 @@ class SearchPoint:
     best_score: float
     best_params: dict | None
     judged: tuple[tuple[dict, float], ...] = ()
+    rows: int = 0
 
 
 class Progress:

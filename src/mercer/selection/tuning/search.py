@@ -235,7 +235,9 @@ class Search:
             return SearchPoint(seconds, left, done, total, np.nan, None)
         best = int(np.nanargmax(means))
         judged = tuple((self.table.settings[k], float(means[k])) for k in np.flatnonzero(~np.isnan(means)).tolist())
-        return SearchPoint(seconds, left, done, total, float(means[best]), self.table.settings[best], judged)
+        return SearchPoint(
+            seconds, left, done, total, float(means[best]), self.table.settings[best], judged, self.task.n
+        )
 
     def fail(self, number: int, fold: int, error: Exception) -> None:
         """A setting that cannot be fitted: its score is `error_score`, and the others go on."""

@@ -32,8 +32,8 @@ class Heat:
 
     def __init__(self, job: Job, score: str) -> None:
         self.job, self.score, self.begin = job, score, time.monotonic()
-        self.cells: dict[tuple[str, float], float] = {}
-        self.sent = 0
+        # (rows that judged it, score) of each kernel and C.
+        self.cells: dict[tuple[str, float], tuple[int, float]] = {}
 
     @contextmanager
     def watching(self, _search: Any, _rows: int) -> Iterator[Any]:
@@ -41,24 +41,35 @@ class Heat:
         yield self._note
 
     def _note(self, point: Any) -> bool:
-        judged = getattr(point, "judged", ())
-        for setting, score in judged:
-            self.cells[_kernel_of(setting), setting["C"]] = score
+        before = dict(self.cells)
+        for setting, score in getattr(point, "judged", ()):
+            place = _kernel_of(setting), setting["C"]
+            if point.rows >= self.cells.get(place, (0, 0.0))[0]:
+                self.cells[place] = point.rows, score
         # As often as there is something new to see.
-        if len(self.cells) > self.sent:
-            self.sent = len(self.cells)
+        if self.cells != before:
             self._send(point)
         return self.job.watch(point)
 
     def _send(self, point: Any) -> None:
         kernels, Cs = list(dict.fromkeys(kernel for kernel, _ in self.cells)), sorted({C for _, C in self.cells})
-        scores = np.full((len(kernels), len(Cs)), np.nan)
-        for (kernel, C), score in self.cells.items():
-            scores[kernels.index(kernel), Cs.index(C)] = score
-        row, column = kernels.index(_kernel_of(point.best_params)), Cs.index(point.best_params["C"])
-        heat = {"Cs": Cs, "kernels": kernels, "done": point.done, "total": point.total, "score": self.score,
-                "best": [point.best_score, row, column], "seconds": time.monotonic() - self.begin}  # fmt: skip
-        self.job.send({"heat": heat}, {"scores": scores})
+        scores, rows = np.full((len(kernels), len(Cs)), np.nan), np.zeros((len(kernels), len(Cs)))
+        for (kernel, C), (judges, score) in self.cells.items():
+            place = kernels.index(kernel), Cs.index(C)
+            scores[place], rows[place] = score, judges
+        # A score on few rows may be higher by luck: only those on the most are rivals.
+        (best, C), (most, score) = max(self.cells.items(), key=lambda cell: cell[1])
+        heat = {
+            "Cs": Cs,
+            "kernels": kernels,
+            "done": point.done,
+            "total": point.total,
+            "score": self.score,
+            "rows": most,
+            "best": [score, kernels.index(best), Cs.index(C)],
+            "seconds": time.monotonic() - self.begin,
+        }
+        self.job.send({"heat": heat}, {"scores": scores, "rows": rows})
 
 
 def _kernel_of(setting: Mapping[str, Any]) -> str:

@@ -123,7 +123,7 @@ function theorem(all) {
         ? ["some rows lie inside the margin: this is not the Hard-SVM solution"]
         : [];
   const assumes = "new rows, too, have norm at most rho and margin at least gamma";
-  const source = `${BOOK}, section 15.1.2`;
+  const source = `${BOOK}, section 15.1.2, page 171`;
   return finding("theorem_15_4", "Theorem 15.4, separable data", value, says, { assumes, unmet, source });
 }
 
@@ -134,14 +134,14 @@ function corollary(all) {
   const B = Math.sqrt((2 * rho ** 2) / all.m) / lambda;
   const says = `expected error <= hinge loss + lambda |w|^2 + 2 rho^2 / (lambda m); lambda is that for B = ${plain(B, 3)}`;
   const assumes = "new rows, too, have norm at most rho; w is as if fixed before, its hinge loss here the mean";
-  const source = `${BOOK}, section 15.2.1`;
+  const source = `${BOOK}, section 15.2.1, pages 172-173`;
   return finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, { assumes, source });
 }
 
 function corollaryForNorm(all) {
   const [rho, norm] = homogeneous(all);
   const name = "Corollary 15.7 with B = |w|";
-  const source = `${BOOK}, section 15.2.1`;
+  const source = `${BOOK}, section 15.2.1, pages 172-173`;
   if (!norm) return finding("norm", name, null, "", { unmet: ["w or every row is 0"], source });
   const lambda = Math.sqrt((2 * rho ** 2) / (norm ** 2 * all.m));
   const own = 1 / (2 * all.C * all.m);
@@ -157,7 +157,8 @@ function corollaryForNorm(all) {
 
 function marginVc(all) {
   const name = "VC bound of hyperplanes with margin gamma";
-  const source = "Magdon-Ismail, Learning From Data, lecture 25; Vapnik & Chervonenkis (1971)";
+  const source =
+    "Magdon-Ismail, Learning From Data, lecture 25; Vapnik & Chervonenkis, Theory of Probability and its Applications 16 (1971), pages 264-280";
   const gamma = all.norm > 0 ? all.smallest / all.norm : 0;
   if (!(gamma > 0))
     return finding("margin_vc", name, null, "", { unmet: ["the model does not separate its training rows"], source });
@@ -173,20 +174,20 @@ function marginVc(all) {
 const vc = () =>
   finding("vc", "VC bound of all halfspaces", null, "", {
     unmet: ["the feature space has no finite dimension that is known"],
-    source: "Vapnik & Chervonenkis (1971)",
+    source: "Vapnik & Chervonenkis, Theory of Probability and its Applications 16 (1971), pages 264-280",
   });
 
 function supportVectors({ alpha, m }) {
   const count = alpha.filter((a) => a > 0).length;
   const says = `leave-one-out error is at most this: ${count} support vectors of ${m}`;
-  const source = "Vapnik, The Nature of Statistical Learning Theory (1995)";
+  const source = "Vapnik, The Nature of Statistical Learning Theory (1995), chapter 5";
   return finding("support_vectors", "Support vectors over rows", count / m, says, { source });
 }
 
 function xiAlpha({ alpha, slack, m, rho }) {
   const spread = rho ** 2 + 1;
   const counted = alpha.filter((a, i) => a > 0 && a * spread + slack[i] >= 1 - 1e-9).length;
-  const source = "Joachims (2000); Jaakkola & Haussler (1999)";
+  const source = "Joachims, ICML (2000), pages 431-438; Jaakkola & Haussler, AISTATS (1999)";
   return finding("xi_alpha", "xi-alpha estimate (Joachims 2000)", counted / m, "leave-one-out error is at most this", {
     source,
   });

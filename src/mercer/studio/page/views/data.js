@@ -726,14 +726,14 @@ export class DataView {
       "tune",
       this.request(),
       (header, arrays) => {
-        if (header.heat) this.fillHeat(header.heat, arrays.scores);
+        if (header.heat) this.fillHeat(header.heat, arrays);
         else this.finished(header, arrays);
       },
       { once: true },
     );
   }
 
-  fillHeat(heat, scores) {
+  fillHeat(heat, { scores, rows }) {
     this.heat = heat;
     const columns = heat.Cs.length,
       finite = [...scores].filter(Number.isFinite),
@@ -749,13 +749,15 @@ export class DataView {
       cells.push(h("span", { class: "heat-head", title: kernel }, kernel));
       for (let c = 0; c < columns; c++) {
         const v = scores[r * columns + c],
-          isBest = r === heat.best[1] && c === heat.best[2];
+          judges = rows[r * columns + c],
+          isBest = r === heat.best[1] && c === heat.best[2],
+          isEarly = judges < heat.rows;
         const cell = h(
           "span",
           {
-            class: `heat-cell${isBest ? " best" : ""}`,
+            class: `heat-cell${isBest ? " best" : ""}${isEarly ? " early" : ""}`,
             title: Number.isFinite(v)
-              ? `${heat.score} ${show(v, 4)} with C = ${show(heat.Cs[c], 3)}, ${kernel}`
+              ? `${heat.score} ${show(v, 4)} with C = ${show(heat.Cs[c], 3)}, ${kernel}${isEarly ? `; judged on ${judges} rows only, then given up` : ""}`
               : "not tried yet",
           },
           Number.isFinite(v) ? show(v, 3) : "",
