@@ -10,6 +10,9 @@ from tests.campaign.rows import choose, log_uniform
 from tests.oracles import exact_kernels as exact
 from tests.oracles.exact_kernels import ExactKernel, long_rows
 
+# Rows up to which a function of two of them is called for every pair.
+MOST_CALLED = 400
+
 
 @dataclass(frozen=True)
 class KernelDraw:
@@ -127,7 +130,7 @@ def of_texts(rng):
 def of_rows(rng, data, pairwise_functions=False):
     """A kernel of rows: by name, as a value, as a function or as a matrix."""
     form = choose(rng, named=6, value=4, function=0.5, matrix=1.5)
-    if form == "function":
+    if form == "function" and data.n <= MOST_CALLED:
         function = _of_rows if pairwise_functions else _in_double
         return KernelDraw({"kernel": function}, exact.given(_in_double), form="function")
     if form == "value":

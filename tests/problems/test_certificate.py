@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from mercer import SVC, SVR, Certificate, NuSVC
+from mercer.problems.certificate import dual_conditions
+from mercer.problems.svm.signed_dual import DualProblem
 
 EXAMPLE = Certificate(
     primal=2.0,
@@ -66,3 +68,10 @@ def test_no_gap_of_a_small_fit_is_negative():
         y = np.arange(n) % 2
         for model in (SVC(kernel="linear", tol=1e-10), SVC(tol=1e-10), SVR(tol=1e-10), NuSVC(nu=0.5, tol=1e-10)):
             assert model.fit(X, y).certificate_.gap >= 0.0
+
+
+def test_the_worse_of_two_sums_is_the_residual():
+    groups = np.array([0, 0, 1, 1])
+    dual = DualProblem(np.zeros(4), np.zeros(4), np.full(4, 2.0), total=np.array([1.0, 1.0]), groups=groups)
+    found = dual_conditions(dual, np.array([0.5, 0.5, 1.0, 0.75]), np.zeros(4))
+    assert found["equality_residual"] == pytest.approx(0.75)

@@ -158,7 +158,7 @@ def _widening(
     bias = dual.bias(point, gradient)
     highest, lowest = dual.extremes(point, gradient + errors)[0], dual.extremes(point, gradient - errors)[1]
     more = _widest(dual, point, gradient, bias, errors) - dual.gains(point, gradient, bias)
-    widened = max(0.0, dual.distance(highest, lowest))
+    widened = dual.violation_between(highest, lowest)
     return dual.violation(point, gradient), widened, problem.times_dual * float(more.sum())
 
 

@@ -96,3 +96,39 @@ def test_a_diagonal_root():
     assert root.in_single().values.dtype == np.float32
     assert root.largest == 9.0
     assert root.total.tolist() == [[14.0]]
+
+
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("name", [name for name, loss in CONVEX_LOSSES.items() if loss.form is not None])
+def test_the_quadratic_dual_is_the_dual(name, bias, gram):
+    problem = risk(name, bias)
+    dual, beta = problem.quadratic(), problem.feasible(0.3 * problem.response(np.zeros(5)))
+    lower, upper = problem.box()
+    np.testing.assert_array_equal(dual.lower, lower)
+    np.testing.assert_array_equal(dual.upper, upper)
+    assert dual.has_equality == (bias == "free")
+    assert dual.shift == float(bias == "penalised")
+    gradient = dual.gradient_of(beta, gram @ beta)
+    assert dual.objective(beta, gradient) == pytest.approx(problem.dual_value(beta, gram @ beta))
+    # The gradient is that of the objective where that has one.
+    inside = beta != 0
+    for i in np.flatnonzero(inside):
+        step = 1e-6 * np.eye(5)[i]
+        ends = [problem.dual_value(beta + sign * step, gram @ (beta + sign * step)) for sign in (1.0, -1.0)]
+        kink = dual.kink * np.sign(beta[i])
+        assert gradient[i] - kink == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-6)
+
+
+def test_a_loss_without_a_box_leaves_coefficients_free():
+    lower, upper = risk("logistic").box()
+    np.testing.assert_array_equal(lower, np.minimum(SIGNS * C, 0.0))
+    np.testing.assert_array_equal(upper, np.maximum(SIGNS * C, 0.0))
+    lower, upper = risk("exponential").box()
+    assert np.isinf(upper[SIGNS > 0]).all()
+    assert (lower[SIGNS > 0] == 0.0).all()
+    assert np.isinf(lower[SIGNS < 0]).all()
+    assert (upper[SIGNS < 0] == 0.0).all()
+
+
+def test_no_eigenvalue_of_a_diagonal_is_larger_than_its_largest_square():
+    assert DiagonalRoot(np.array([-3.0, 0.5])).largest == 9.0

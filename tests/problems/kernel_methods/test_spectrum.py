@@ -13,7 +13,7 @@ EPS = np.finfo(np.float64).eps
 
 def operator_of(K, **more):
     return SimpleNamespace(
-        product=lambda V: K @ V, diag=K.diagonal(), size=float(np.abs(K).max(initial=0.0)), n=len(K), **more
+        product=lambda V, stop=None: K @ V, diag=K.diagonal(), size=float(np.abs(K).max(initial=0.0)), n=len(K), **more
     )
 
 
@@ -114,3 +114,9 @@ def test_a_centred_expansion_is_that_of_the_centred_kernel(shares, gram, rng):
     coefficients = rng.normal(size=(6, 2))
     found, intercepts = spectrum.centred_expansion(coefficients, gram @ p, shares)
     assert gram @ found + intercepts == pytest.approx(H @ gram @ H.T @ coefficients)
+
+
+def test_the_worst_of_several_pairs_counts(gram):
+    values, vectors = np.linalg.eigh(gram)
+    found = spectrum.certificate(operator_of(gram), values[-2:] * [1.0, 0.9], vectors[:, -2:])
+    assert found.residual == found.residuals[1] > found.residuals[0]

@@ -113,3 +113,12 @@ def test_a_tube_of_no_width_is_the_absolute_value():
 
 def test_all_are_losses():
     assert all(isinstance(each, Loss) for each in CONVEX)
+
+
+def test_a_second_derivative_that_is_given_is_the_curvature_and_never_negative():
+    loss = CustomLoss(lambda z: z**2, lambda z: 2.0 * z, second=lambda z: np.where(np.abs(z) < 1.0, 2.0, -1e-9))
+    np.testing.assert_array_equal(loss.curvature([0.0, 0.5, 3.0]), [2.0, 2.0, 0.0])
+
+
+def test_the_slope_at_the_kink_of_a_pinball_is_that_of_too_much():
+    assert Pinball(quantile=0.3).derivative(0.0) == 0.7

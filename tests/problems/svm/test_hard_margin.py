@@ -150,3 +150,23 @@ def test_both_means_must_be_convex_combinations(weights, holds):
         np.arange(4), np.array(weights), np.array([1.0, 1.0, -1.0, -1.0]), "free", corners, corners @ corners.T, 1.0
     )
     assert found.check(tol=10.0) == holds
+
+
+def test_twins_are_the_row_of_either_class_that_is_all_of_its_mean():
+    rows, signs = np.array([[0.0, 0.0], [1e-9, 0.0], [3.0, 3.0]]), np.array([-1.0, 1.0, 1.0])
+    assert proof((1.0, 1.0, 0.0), rows, signs=signs).twins == (1, 0)
+    assert proof((1.0, 0.5, 0.5), rows, signs=signs).twins is None
+    assert proof((1.0, 1.0, 0.0), rows, "none", signs).twins is None
+
+
+def test_without_a_free_bias_the_mean_of_signed_rows_is_the_origin():
+    rows, signs = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1.0, -1.0])
+    at_origin = proof((0.5, 0.5), rows, "none", signs)
+    assert at_origin.check()
+    np.testing.assert_array_equal(at_origin.point, [0.0, 0.0])
+    assert str(at_origin) == "0.5 x[0] - (0.5 x[1]) = 0 (to 0.0e+00)"
+    # With a penalised bias each row has one more coordinate, the label.
+    lifted = proof((0.75, 0.25), rows, "penalised", signs)
+    assert lifted.distance == pytest.approx(np.hypot(0.5, 0.5))
+    by_values = NotSeparableProof(np.arange(2), np.array([0.75, 0.25]), signs, "penalised", None, rows @ rows.T, 1.0)
+    assert by_values.distance == pytest.approx(np.hypot(0.5, 0.5))

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.problems.svm.rank import Ranking
+from mercer.problems.svm.rank import NARROWER, Ranking
 from mercer.problems.svm.rank_pairs import GivenPairs, GradedPairs
 
 
@@ -100,3 +100,54 @@ def test_entries_of_a_certificate(rng):
     assert found.primal >= found.dual
     assert found.primal == pytest.approx(0.5 * beta @ f + 1.5 * np.sum(short**2))
     assert found.gap == pytest.approx(found.primal - found.dual)
+
+
+@pytest.mark.parametrize("width", [0.5, 0.01])
+def test_a_rounded_hinge_is_a_square_near_its_corner_and_a_line_beyond(width, rng):
+    y, queries, u = rng.integers(0, 4, 20).astype(float), rng.integers(0, 2, 20), rng.uniform(0.5, 2.0, 20)
+    f, pairs, C = rng.normal(size=20), listed(y, queries), 1.5
+    point = Ranking(GradedPairs(y, queries), C, u, "hinge", width).at(f)
+    short = np.maximum(0.0, 1.0 - (f[pairs[:, 0]] - f[pairs[:, 1]]))
+    both = C * u[pairs[:, 0]] * u[pairs[:, 1]]
+    is_near = short < width
+    assert is_near.any() or width < 0.1
+    assert (~is_near).any()
+    losses = np.where(is_near, short**2 / (2.0 * width), short - 0.5 * width)
+    multipliers = both * np.minimum(short / width, 1.0)
+    assert point.risk == pytest.approx(float(both @ losses))
+    assert point.hinges == pytest.approx(float(both @ short))
+    assert point.total == pytest.approx(float(multipliers.sum()))
+    response = np.zeros(20)
+    np.add.at(response, pairs[:, 0], multipliers)
+    np.add.at(response, pairs[:, 1], -multipliers)
+    np.testing.assert_allclose(point.response, response, atol=1e-9)
+    # The conjugate of the rounded hinge is half of the width times the square of a multiplier's share.
+    image = rng.normal(size=20)
+    squares = 0.5 * width * float((multipliers**2 / both).sum())
+    assert point.dual(image) == pytest.approx(multipliers.sum() - squares - 0.5 * float(response @ image))
+    assert point.dual_of_hinge(image) == pytest.approx(multipliers.sum() - 0.5 * float(response @ image))
+    v = rng.normal(size=20)
+    curvature = np.zeros(20)
+    steps = np.where(is_near & (short > 0), both / width, 0.0) * (v[pairs[:, 0]] - v[pairs[:, 1]])
+    np.add.at(curvature, pairs[:, 0], steps)
+    np.add.at(curvature, pairs[:, 1], -steps)
+    np.testing.assert_allclose(point.curved(v), curvature, atol=1e-8)
+
+
+def test_a_violation_is_the_largest_difference_as_a_share_of_the_largest_coefficient(rng):
+    y = np.arange(5.0)
+    point = Ranking(GradedPairs(y, np.zeros(5, dtype=np.int64)), 1.0, np.ones(5)).at(0.1 * rng.normal(size=5))
+    beta = point.response.copy()
+    assert point.violation(beta) == 0.0
+    beta[2] += 0.5
+    assert point.violation(beta) == pytest.approx(0.5 / max(np.abs(beta).max(), np.abs(point.response).max()))
+
+
+def test_a_hinge_is_judged_by_the_width_that_its_coefficients_fit(rng):
+    X = rng.normal(size=(8, 2))
+    K, y = X @ X.T, np.arange(8.0) % 3
+    problem = Ranking(GradedPairs(y, np.zeros(8, dtype=np.int64)), 0.7, np.ones(8), "hinge")
+    f = 0.3 * rng.normal(size=8)
+    narrow = problem.narrowed(NARROWER**3).at(f)
+    found = problem.certificate(narrow.response, f, 0.0, lambda values: K @ values)
+    assert found.kkt_violation <= 1e-12

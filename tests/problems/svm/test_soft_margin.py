@@ -148,3 +148,14 @@ def test_decision_values_are_projections_and_the_bias(bias, b):
     problem = SoftMargin(np.array([1.0, -1.0]), np.ones(2), "hinge", bias)
     found = problem.decision_values(np.array([1.0, 2.0]), np.array([1.0, -0.5]), 0.3)
     np.testing.assert_allclose(found, [1.0 + b, 2.0 + b])
+
+
+def test_points_that_are_held_out_have_a_box_of_nothing(case):
+    _, signs, C = case
+    problem, held = SoftMargin(signs, C), np.arange(25) % 4 == 0
+    same, dual = problem.without(held)
+    assert same is problem
+    assert (dual.lower[held] == 0.0).all()
+    assert (dual.upper[held] == 0.0).all()
+    np.testing.assert_array_equal(dual.lower[~held], problem.dual().lower[~held])
+    np.testing.assert_array_equal(dual.upper[~held], problem.dual().upper[~held])

@@ -113,3 +113,18 @@ def test_entries_of_a_certificate():
         assert some.box_violation == -4.0 * other
         assert (some.n_free, some.n_zero) == ((1, 1) if other == 0.0 else (2, 0))
     assert str(found).count("Newton decrement") == 1
+
+
+def test_only_a_penalised_bias_has_an_intercept():
+    beta = np.array([0.5, -0.2, 0.1])
+    signs, weights = np.array([1.0, -1.0, 1.0]), np.ones(3)
+    assert VersionSpace(signs, weights, 0.0, "penalised").intercept(beta, 7.0) == pytest.approx(0.4)
+    assert VersionSpace(signs, weights, 0.0, "none").intercept(beta, 7.0) == 0.0
+
+
+def test_a_point_on_a_wall_is_outside():
+    problem = VersionSpace(np.ones(2), np.ones(2), 0.0, "none")
+    found = problem.certificate(np.array([0.5, 0.5]), np.array([0.0, 1.0]), 0.0)
+    assert found.primal == np.inf
+    without = problem.certificate(np.array([0.0, 0.5]), np.array([1.0, 1.0]), 0.0)
+    assert without.dual == -np.inf

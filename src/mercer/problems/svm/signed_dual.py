@@ -188,11 +188,16 @@ class DualProblem:
         """The violation between the two extremes; negative if there is none."""
         if self.has_equality:
             return float(np.max(np.subtract(highest, lowest)))
-        return cast(float, max(highest, -lowest))
+        return float(np.maximum(highest, -lowest))
 
     def violation(self, beta: FloatArray, gradient: FloatArray) -> float:
         """How far the KKT conditions are from holding; LIBSVM's stopping criterion."""
-        return max(0.0, self.distance(*self.extremes(beta, gradient)))
+        return self.violation_between(*self.extremes(beta, gradient))
+
+    def violation_between(self, highest: float | FloatArray, lowest: float | FloatArray) -> float:
+        """Their distance, not below zero; infinite if a gradient is not a number, since then nothing can be said."""
+        found = self.distance(highest, lowest)
+        return np.inf if np.isnan(found) else max(0.0, found)
 
     def gap(self, beta: FloatArray, gradient: FloatArray, bias: float | FloatArray) -> float:
         r"""Primal minus dual value.
