@@ -1,1 +1,1 @@
-"""How a problem is solved: methods, limits, statuses."""
+"""Solvers: methods, limits and statuses."""

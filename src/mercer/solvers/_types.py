@@ -1,4 +1,4 @@
-"""Names for the types that signatures of this room share, and what others may plug into it."""
+"""Types shared by the signatures of this package, and the protocols of objects that can be plugged in."""
 
 from collections.abc import Callable
 from types import FrameType

@@ -1,7 +1,7 @@
-"""Work that others do: whoever has workers puts them in force here, and what can be divided asks for them.
+"""Work done by others: a provider of workers registers them here, and work that can be divided uses them.
 
-`mercer.distributed` puts a cluster in force. Whoever divides work knows nothing of it: it asks
-`workers_in_force()`, and where there are none does the work itself.
+`mercer.distributed` registers a cluster. Code that divides work knows nothing about it: it asks
+`workers_in_force()`, and does the work itself if there are none.
 """
 
 import contextvars

@@ -1,13 +1,13 @@
 """Limits of time and iterations, callbacks and Ctrl-C, all in one place.
 
-A solver works in slices of at most 100 ms and asks `Limits` between them. While limits are in
+A solver works in slices of at most 100 ms and consults `Limits` between them. While limits are in
 force, Ctrl-C sets a flag instead of raising in the middle of an update, so the best model is
 always intact; a second Ctrl-C raises KeyboardInterrupt as usual.
 
-What cannot be cut into slices is waited for (`mercer._jit.waiting`, `mercer.solvers.other_process`).
-A limit that is over meanwhile ends the wait: with what the solver has, once it has taken a
-step, and with an error before. A solver that has been told of the end winds up, and what this
-takes is waited for where there is a model to lose.
+Work that cannot be sliced is waited for (`mercer._jit.waiting`, `mercer.solvers.other_process`).
+If a limit expires meanwhile, the wait ends: with the solver's current state, once it has taken a
+step, and with an error before. A solver that has been told to stop finishes up, and this
+is waited for if there is a model to lose.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""What a solver of a linear machine gives back, and how both solvers keep the best of what they met."""
+"""The result of a linear solver, and how both solvers keep the best point so far."""
 
 from dataclasses import dataclass, field
 from math import isfinite

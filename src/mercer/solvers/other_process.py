@@ -1,12 +1,12 @@
-"""Work of a library that asks nobody, in a process that can be ended.
+"""Library calls that cannot be interrupted, run in a process that can be ended.
 
-LAPACK's eigenvectors or an interior point's factor of some thousand rows take seconds, within
-one call. Made here, it would have to be waited for. A process of its own is ended the moment
-that a limit is over or Ctrl-C was pressed, and its memory with it. It takes some tenths of a
-second to begin, so small work is done here.
+LAPACK's eigenvectors or an interior point's factor for some thousand rows take seconds, in
+one call, which this process would have to wait for. A separate process is ended the moment
+a limit expires or Ctrl-C is pressed, and its memory with it. It takes some tenths of a
+second to start, so small work is done here.
 
-What goes there and comes back are arrays and numbers, through pipes. Where there can be no
-process, or it dies, the work is done here after all.
+Arrays and numbers go there and come back through pipes. If no process can be
+started, or it dies, the work is done here after all.
 """
 
 import json

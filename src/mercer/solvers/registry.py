@@ -1,4 +1,4 @@
-"""The dual solvers by the names under which estimators offer them."""
+"""The dual solvers by the names that estimators use."""
 
 from functools import partial
 

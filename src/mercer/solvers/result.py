@@ -1,4 +1,4 @@
-"""What a solver gives back: a status, the coefficients, and a trace of how it got there."""
+"""The result of a solver: a status, the coefficients, and a trace."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

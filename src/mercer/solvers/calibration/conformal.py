@@ -1,9 +1,9 @@
-"""Which answers a conformal predictor cannot rule out: ranks among the scores of rows that were left out.
+"""Which answers a conformal predictor cannot rule out: ranks among the scores of left-out rows.
 
-A score says how badly an answer suits a row, the larger the worse. Among the scores of m rows that are exchangeable
-with a new one, that of its true answer takes every rank with the same probability, so that it is not above the
+A score says how badly an answer suits a row; larger is worse. Among the scores of m rows that are exchangeable
+with a new one, that of its true answer has every rank with the same probability, so it is at most the
 ceil(c (m + 1))-th smallest with probability c or more (Vovk, Gammerman & Shafer 2005; Lei et al. 2018). With one
-machine for each fold, a new row is scored by the machine that has not seen the row it is compared with: CV+ and the
+model per fold, a new row is scored by the model that has not seen the row it is compared with: CV+ and the
 jackknife+ (Barber et al. 2021), and for classes Romano, Sesia & Candès (2020).
 
 Cost: a sort of the scores, and for each new row a binary search in each fold, or for quantities a pass over the scores.

@@ -1,6 +1,6 @@
-"""Isotonic regression: the best of all functions that never fall.
+"""Isotonic regression: the best nondecreasing function.
 
-Method (Ayer, Brunk, Ewing, Reid & Silverman 1955): neighbours that are in the wrong order are pooled
+Method (Ayer, Brunk, Ewing, Reid & Silverman 1955): neighbours in the wrong order are pooled
 into their mean, until none are left. Cost: a sort, then one pass.
 """
 

@@ -1,8 +1,8 @@
-"""Decision values of rows that took no part in the fit, without fitting anew.
+"""Decision values of rows that took no part in the fit, without refitting.
 
-The rows of a fold are left out by shutting their box: their coefficients stay zero, and the solver
-goes on, over the same kernel matrix, from the solution for all rows. Its gradient at the rows left
-out is their decision value. Most coefficients keep their places, so a fold costs a few steps.
+The rows of a fold are left out by closing their box: their coefficients stay zero, and the solver
+continues, over the same kernel matrix, from the solution for all rows. Its gradient at the rows left
+out gives their decision values. Most coefficients hardly change, so a fold costs a few steps.
 """
 
 from collections.abc import Callable

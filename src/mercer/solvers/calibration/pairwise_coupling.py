@@ -4,8 +4,8 @@ Given :math:`r_{ij}`, an estimate of P(class i | class i or j), the probabilitie
 
 .. math:: \sum_i \sum_{j \ne i} (r_{ji}\, p_i - r_{ij}\, p_j)^2, \qquad \textstyle\sum_i p_i = 1
 
-(Wu, Lin & Weng 2004, their second method): a linear system of k + 1 unknowns for each row, with one
-solution, which is positive, if all r are. Cost: k^3 / 3 a row.
+(Wu, Lin & Weng 2004, their second method): a linear system of k + 1 unknowns for each row, with a unique
+solution, which is positive if all r are. Cost: k^3 / 3 per row.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 r"""Platt's sigmoid: from a decision value to a probability.
 
-:math:`p(f) = 1 / (1 + e^{A f + B})`, with A and B that maximise the likelihood of scores whose labels are
-known, by the algorithm of Lin, Lin & Weng (2007): Newton's method with halved steps on a convex
+:math:`p(f) = 1 / (1 + e^{A f + B})`, with the A and B that maximise the likelihood of scores with known labels,
+by the algorithm of Lin, Lin & Weng (2007): Newton's method with halved steps on a convex
 function of two numbers, written so that nothing overflows. Targets are not 0 and 1 but
-:math:`1 / (N_- + 2)` and :math:`(N_+ + 1) / (N_+ + 2)` (Platt 2000), which keeps A finite where
+:math:`1 / (N_- + 2)` and :math:`(N_+ + 1) / (N_+ + 2)` (Platt 2000), which keeps A finite if
 scores separate the labels. A is at most 0: a higher score never means a lower probability.
 
 Cost: a few passes over the scores.

@@ -1,1 +1,1 @@
-"""The machine of Crammer and Singer (2001)."""
+"""The classifier of Crammer and Singer (2001)."""

@@ -1,17 +1,17 @@
-"""Steps of one row at a time for the machine of Crammer & Singer with a kernel.
+"""Steps of one row at a time for the classifier of Crammer & Singer with a kernel.
 
-Method (Crammer & Singer 2001): the row that violates its optimality conditions most has its
-coefficients of all classes solved for, a projection onto a simplex with one bound (`crammer_singer`). This
+Method (Crammer & Singer 2001): for the row that violates its optimality conditions most, the
+coefficients of all classes are solved for, a projection onto a simplex with one bound (`crammer_singer`). This
 happens among the rows of a working set, whose matrix is in memory, until they are done; then all
-scores are brought up to date and the rows that violate most are the next working set.
+scores are updated and the rows that violate most form the next working set.
 
 An iteration is as many steps as there are rows. Cost of a step: q K multiplications for q rows in the set
-and K classes, and as many for the choice of the next one. Where there are few rows, Newton steps on the
-coefficients away from their bounds take over from steps that crawl. Needs of a matrix: `submatrix` and `product`.
+and K classes, and as many to choose the next row. With few rows, Newton steps on the
+coefficients away from their bounds take over when steps become slow. Needs of a matrix: `submatrix` and `product`.
 
 Free biases are the multipliers of one equation for each class, and are found by the method of multipliers (Hestenes
 1969; Powell 1969): with biases that cost the square of their distance from a centre, solve as above; then the biases
-found are the next centre. What the equations lack at the end, which is little, goes to rows with room for it.
+found are the next centre. What little the equations lack at the end goes to rows with room for it.
 """
 
 from math import isqrt

@@ -1,9 +1,9 @@
-"""The sequential dual method for the machine of Crammer & Singer (Keerthi et al. 2008).
+"""The sequential dual method for the classifier of Crammer & Singer (Keerthi et al. 2008).
 
 A step solves the dual over all alpha_i^m of one row: a projection onto a simplex with one bound, found by
 a monotone Newton iteration on its multiplier. An iteration is a pass over all rows and some over those
 that moved in it; a pass costs two operations for each entry and class.
-Weights are stored feature by feature, so that the classes of a feature stand side by side in memory.
+Weights are stored feature by feature, so that the classes of a feature are adjacent in memory.
 """
 
 from typing import TYPE_CHECKING

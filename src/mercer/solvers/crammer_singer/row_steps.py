@@ -1,7 +1,7 @@
-"""What is done to the rows of one working set: steps of a row at a time, and Newton steps on what is free.
+"""Steps within one working set: one row at a time, and Newton steps on the free coefficients.
 
-Cost of a step of a row: q K multiplications for q rows in the set and K classes, and as many for the choice of the next
-one; of a Newton step, the solution of a system of as many unknowns as there are free coefficients.
+Cost of a step of a row: q K multiplications for q rows in the set and K classes, and as many to choose the next
+one; of a Newton step, the solution of a system with as many unknowns as there are free coefficients.
 """
 
 from typing import TYPE_CHECKING

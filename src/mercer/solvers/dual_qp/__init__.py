@@ -1,1 +1,1 @@
-"""The box-constrained dual of a kernel machine; `solve` is the way in."""
+"""The box-constrained dual of a kernel machine; `solve` is the entry point."""

@@ -3,8 +3,8 @@
 The free coordinates minimise the quadratic while the others stay at their bounds: with the
 Cholesky factor of their matrix, d = Q_FF^-1 (g_F - b), where b keeps the sum of a step zero,
 or one b for each of two groups whose sums are fixed.
-A step that meets a bound ends there and its coordinate is free no more; after a full step,
-the bounded coordinate that violates the KKT conditions most is set free (Nocedal & Wright
+A step that meets a bound ends there and its coordinate is no longer free; after a full step,
+the bounded coordinate that violates the KKT conditions most is freed (Nocedal & Wright
 2006, section 16.5).
 
 Cost of a step: f^3 / 6 multiplications for f free coordinates, and n f for the gradient.

@@ -1,4 +1,4 @@
-"""The bias of a solution of the dual, compiled: as `DualProblem.bias`."""
+"""The bias of a solution of the dual, compiled: the same as `DualProblem.bias`."""
 
 from mercer._jit.compile import UNBOUNDED, jit
 from mercer._types import FloatArray

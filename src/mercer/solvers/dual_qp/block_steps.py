@@ -1,9 +1,9 @@
-"""A small problem with a free bias, from beginning to end in one compiled call.
+"""A small problem with a free bias, from start to finish in one compiled call.
 
 Pair steps, then Newton steps to rounding error, as in `polish`, for the usual case: a box and
-one sum that is zero. A fit of a hundred points takes less time than setting it up in Python,
-step by step, would. Where entries are rounded to single precision, Newton steps have nothing to
-be exact about: then pair steps alone go to the tolerance.
+one zero sum. A fit of a hundred points takes less time than setting it up step by step in Python
+would. If entries are rounded to single precision, Newton steps would be needlessly exact, so
+pair steps alone go to the tolerance.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""When a dual ends short of the tolerance: what counts as accurate, as stuck, and as a dual without a maximum."""
+"""Duals that end short of the tolerance: what counts as accurate, as stuck, and as unbounded."""
 
 import numpy as np
 

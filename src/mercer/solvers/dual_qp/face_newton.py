@@ -1,8 +1,8 @@
-"""Newton steps on the face of the box where the free coordinates live.
+"""Newton steps on the face of the box that contains the free coordinates.
 
-Pair steps crawl where the matrix is badly conditioned (unscaled features, very large C). With
-the bounded coordinates held fixed, the free ones solve a linear system; the step towards its
-solution is cut where the first of them meets a bound, which then leaves the face.
+Pair steps are slow if the matrix is badly conditioned (unscaled features, very large C). With
+the bounded coordinates fixed, the free ones solve a linear system; the step towards its
+solution ends where the first of them meets a bound, which then leaves the face.
 
 Cost of a step: f^3/3 for f free coordinates. Used only when pair steps have stopped helping.
 """

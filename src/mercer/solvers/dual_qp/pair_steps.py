@@ -6,9 +6,9 @@ one coordinate moves at a time, the one of largest gain.
 
 Cost of a step: two passes over the working set, reading two rows of its matrix (or one row and
 one pass). Box membership enters as additive masks: 0 where a move is allowed, -/+ MASK where
-it is not. So does a kink at zero (regression): what a coordinate gains by rising is g - eps from
+it is not. So does a kink at zero (regression): a coordinate gains g - eps by rising from
 zero or above, g + eps from below, and a step ends at the kink. A search for a maximum first finds
-its value, in a loop that vectorises, and then where it stands; ties go to the smallest index, so
+its value, in a loop that vectorises, and then its position; ties go to the smallest index, so
 results are reproducible. Arrays are padded with entries that no mask allows.
 """
 

@@ -1,6 +1,6 @@
-"""Which way a dual is solved and in which precision: every threshold that decides it, in one place.
+"""How a dual is solved and in which precision: every threshold that decides it, in one place.
 
-`Route` names the ways; `trace_` and ``verbose=True`` show them. What each way brings is in docs/routes.md, with the
+`Route` names the ways; `trace_` and ``verbose=True`` show them. docs/routes.md shows what each of them gains, with the
 command that measures it.
 """
 

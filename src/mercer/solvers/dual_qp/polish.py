@@ -1,9 +1,9 @@
 """Small problems, solved to rounding error: pair steps first, Newton steps at the end.
 
-Pair steps find out, in a few steps a point, which coordinates stay at a bound. Given that,
+A few pair steps per point determine which coordinates stay at a bound. Given that,
 the free ones solve a linear system, and one factorisation takes them to rounding error
-(see `active_set_newton`). So the order of rows, dense or sparse storage, and weights in the place
-of repeated rows do not show in the answer, and a badly scaled kernel does not cost millions
+(see `active_set_newton`). So the answer does not depend on the order of rows, on dense or sparse storage, or on
+weights instead of repeated rows, and a badly scaled kernel does not cost millions
 of pair steps.
 """
 

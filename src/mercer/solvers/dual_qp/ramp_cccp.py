@@ -1,16 +1,16 @@
 """The concave-convex procedure for the ramp loss.
 
 Method (Yuille & Rangarajan 2003; Collobert, Sinz, Weston & Bottou 2006): the ramp objective is
-a convex function minus a convex one. Begin with the hinge loss, which is the ramp without its
-flat part; then replace, again and again, the subtracted part by its tangent at the current
-point and minimise. What is minimised lies above the ramp objective and touches it at the
-current point, so the objective never rises; there are finitely many tangents, so it ends, in a
-point whose own tangent gives it back. Where some margin lies exactly at s there are two tangents, and such a point may
-even be a local maximum: the others are tried too (`ramp_kinks`), and where one leads down, the procedure goes on
-from there. The end need not be the global minimum, which is hard to find: `solve_from_several` begins at
+the difference of two convex functions. Start from the hinge loss, which is the ramp without its
+flat part; then repeatedly replace the subtracted part by its tangent at the current
+point and minimise. The result lies above the ramp objective and touches it at the
+current point, so the objective never rises; there are finitely many tangents, so the procedure ends, at a
+point that minimises its own tangent problem. If some margin lies exactly at s there are two tangents, and such a point
+may even be a local maximum: the others are tried too (`ramp_kinks`), and if one leads down, the procedure continues
+from there. The end need not be the global minimum, which is hard to find: `solve_from_several` starts from
 several sets of outliers and keeps the best end.
 
-Cost of a step: one dual problem, begun from the coefficients of the last one, over the same
+Cost of a step: one dual problem, started from the coefficients of the last one, over the same
 kernel matrix. Needs of a problem: `RampMargin`; of a matrix: `KernelMatrix`.
 """
 

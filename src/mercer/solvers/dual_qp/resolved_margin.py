@@ -1,9 +1,9 @@
 """Solve the nu-form until its margin is known.
 
-Its classifier is divided by the margin rho, which a solution to `tol` knows to about `tol`, in the scale of kernel
-values times weights. Where rho is not well above that, as with small kernel values or classes that hardly separate, the
-divided function says nothing yet: the solver goes on from where it is to finer tolerances, until rho stands out or is
-zero but for rounding. Elsewhere nothing is done.
+Its classifier is divided by the margin rho, which a solution to `tol` determines to about `tol`, in the scale of
+kernel values times weights. If rho is not well above that, as with small kernel values or classes that hardly
+separate, the divided function is still meaningless: the solver continues to finer tolerances, until rho stands out or
+is zero up to rounding. Otherwise nothing is done.
 
 Cost: that of the solver for each factor of a hundred. Needs: a `NuMargin`.
 """

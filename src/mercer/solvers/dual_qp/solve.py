@@ -1,7 +1,7 @@
-"""The one door to the dual: `solve_dual` takes any `DualProblem` over any `KernelMatrix`.
+"""The entry point to the dual: `solve_dual` takes any `DualProblem` over any `KernelMatrix`.
 
-`policy` decides how; each way has its own file. What is not solved to rounding error (a larger matrix, an
-indefinite kernel, a dual without a maximum) is solved in rounds of working sets.
+`policy` decides how; each way has its own file. Problems that are not solved to rounding error (a larger matrix, an
+indefinite kernel, an unbounded dual) are solved in rounds of working sets.
 """
 
 from typing import Any, cast

@@ -1,9 +1,9 @@
-"""Where to begin when the sums of two groups are fixed: at the bounds that least squares would choose.
+"""A starting point when the sums of two groups are fixed: the bounds that least squares would choose.
 
-A function spanned by a few hundred points, fitted to the targets of a few thousand by least squares, says
-how far every point is from its target. Those of a group that are farthest are set to their bound until
+A function spanned by a few hundred points, fitted to the targets of a few thousand by least squares, shows
+how far every point is from its target. The farthest points of a group are set to their bound until
 the sum of the group is reached. A sample solved by itself would overfit: its function is larger than that
-of the whole, and points at its bounds add up to a gradient that rounds of pair steps then take back. Least
+of the whole, and points at its bounds add up to a gradient that rounds of pair steps then have to undo. Least
 squares leaves residuals that are small along every direction in which the kernel is large, and so are
 bounds chosen by them.
 

@@ -1,10 +1,10 @@
-"""Where to begin when a sum of coefficients is fixed: zero is not allowed, and a good start is worth much.
+"""A starting point when a sum of coefficients is fixed: zero is not allowed, and a good start saves much.
 
-Two groups begin where least squares would have them (`start_from_least_squares`). One group has no targets, and
+Two groups start where least squares would have them (`start_from_least_squares`). A single group has no targets, so
 a sample of its points is solved first, with the bounds scaled so that its sum is that of the whole.
-Its solution says of every point how much it wants to be a support vector; those that want it most
-are set to their bound until the sum is reached. In one class, of which about a share nu of the
-points end at their bound, most of them are then where they belong.
+Its solution ranks all points by how likely they are to be support vectors; the first of them
+are set to their bound until the sum is reached. In one-class learning about a fraction nu of the
+points end at their bound, so most of them are then where they belong.
 
 Cost: that of the sample, and n kernel entries for each of its support vectors. Needs: a
 `DualProblem` with a sum that is not zero.

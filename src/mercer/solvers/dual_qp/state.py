@@ -1,4 +1,4 @@
-"""Where a dual solver stands: coefficients, their gradient, and the value of the dual."""
+"""The state of a dual solver: coefficients, their gradient, and the value of the dual."""
 
 from collections.abc import Callable
 from typing import Any

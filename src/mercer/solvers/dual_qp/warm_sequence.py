@@ -1,16 +1,16 @@
-"""A series of duals on one stored matrix, each begun where the last one ended.
+"""A series of duals on one stored matrix, each started where the last one ended.
 
 For cross-validation: hundreds of problems that differ in their box, or in which rows are held out,
-over one kernel matrix. A round looks at what is free or less than half the violation from moving,
-copies its part of the matrix together where that is small (pair steps then run in the cache), takes
+over one kernel matrix. A round considers the coordinates that are free or less than half the violation from moving,
+gathers their part of the matrix if it is small (pair steps then run in the cache), takes
 pair steps (Fan, Chen & Lin 2005) to a tenth of the violation or, once that is small, to the
-tolerance, and brings K beta up to date for every row. Rows held out have a shut box, so they cost
-nothing, and K beta at them is their decision value.
+tolerance, and updates K beta for every row. Rows held out have a closed box, so they cost
+nothing, and K beta gives their decision values.
 
 When a box grows, coefficients grow with it if most support vectors are at their bound, and stay as
-they are if most are free: the first have to follow the box, the others do not notice it.
+they are if most are free.
 
-Cost of a round: a^2 entries copied for a rows looked at, a multiplications a step, n for each
+Cost of a round: a^2 entries copied for a rows considered, a multiplications per step, n for each
 coefficient that moved. Needs of a problem: `DualProblem` with at most one sum; of a matrix:
 `StoredMatrix`, positive semidefinite. Accuracy: that of the matrix's entries; sums are in double
 precision.

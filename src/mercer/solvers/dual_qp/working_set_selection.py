@@ -1,7 +1,7 @@
 """Which coordinates to work on next, and which can be left alone for now.
 
-Where more coordinates violate the KKT conditions than a working set holds, most of it is a
-random choice among them, which represents the problem; the worst ones alone would pull the
+If more coordinates violate the KKT conditions than a working set can hold, most of it is a
+random sample of them, which represents the problem; the worst ones alone would pull the
 solution to one side and the rest would have to pull it back.
 """
 

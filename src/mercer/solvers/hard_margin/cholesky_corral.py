@@ -1,4 +1,4 @@
-"""A corral of points known by their inner products only, kept as a Cholesky factorisation.
+"""A corral of points known only by their inner products, kept as a Cholesky factorisation.
 
 See `qr_corral` for what a corral is. With E_ig = 1 where point i is in group g and
 G = M + c E E', M the inner products of the members, the weights at the point of smallest norm are

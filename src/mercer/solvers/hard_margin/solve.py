@@ -1,9 +1,9 @@
-"""Hard-SVM: the machine, or the proof that there is none.
+"""Hard-SVM: the solution, or the proof that there is none.
 
-Method: the nearest points of the hulls of the classes (`wolfe_nearest_points`), from coordinates where
-the kernel has few of them, else from kernel values. Coordinates decide to the last digits of the
-data. Kernel values are squares of lengths, so they cannot tell a distance below 1e-8 of the radius
-from none.
+Method: the nearest points of the hulls of the classes (`wolfe_nearest_points`), from coordinates if
+the kernel has few of them, otherwise from kernel values. Coordinates decide to the last digits of the
+data. Kernel values determine squared lengths, so they cannot distinguish a distance below 1e-8 of the radius
+from zero.
 """
 
 from collections.abc import Callable

@@ -4,7 +4,7 @@ Method (Wolfe 1976, for one hull; Lawson & Hanson 1974 for the same as least squ
 corral, an affinely independent set of points whose affine hull has its point z of smallest norm
 inside their convex hull. The point with the smallest inner product with z joins it; members whose
 weights would become negative leave it, one at a time, on the way to the new z. The norm of z
-falls with every round, so the method ends, with a solution that is exact but for rounding.
+falls with every round, so the method ends, with a solution that is exact up to rounding.
 
 Cost of a round: one inner product with every point, and an update of a factorisation of the
 members. Needs: a corral, of coordinates (`qr_corral`) or of a kernel matrix (`cholesky_corral`).

@@ -1,1 +1,1 @@
-"""Linear algebra that the solvers share."""
+"""Linear algebra shared by the solvers."""

@@ -1,12 +1,12 @@
 """Cholesky factorisation in place, of the lower triangle, in either precision, on both cores.
 
 Method: left-looking by panels of a `Triangle` (Golub & Van Loan 2013, section 4.2). A panel is
-brought up to date by matrix products with what is left of it, its diagonal block is factorised
-by LAPACK, and the rest of it is multiplied by that block's inverse, which is kept: so all the
-work but one part in the number of panels is matrix products, divided among threads by rows.
+updated by matrix products with everything to its left, its diagonal block is factorised
+by LAPACK, and the rest of it is multiplied by that block's inverse, which is kept. So nearly all the
+work is matrix products, divided among threads by rows.
 
-Cost: n^3 / 3 multiplications; no memory beyond the triangle but a block for each panel.
-Needs: a positive definite matrix. The first column at which it is not is reported.
+Cost: n^3 / 3 multiplications; no memory beyond the triangle except a block for each panel.
+Needs: a positive definite matrix. If it is not, the first column that shows it is reported.
 """
 
 from collections.abc import Callable

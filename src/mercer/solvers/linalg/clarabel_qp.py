@@ -4,7 +4,7 @@ r"""Convex quadratic programs of moderate size, by Clarabel's interior point.
 
 Method (Goulart & Chen 2024): a primal-dual interior point with a homogeneous embedding; some
 twenty iterations whatever the data, each a factorisation, so the cost grows as the cube of the
-size where Q is dense. Needs Q positive semidefinite. It gives ten digits where the program is
+size if Q is dense. Needs Q positive semidefinite. It gives ten digits if the program is
 well scaled, and shares nothing with the other solvers.
 """
 

@@ -1,6 +1,6 @@
 """Cholesky factors of small matrices and their triangular solves, for use inside compiled code.
 
-For some dozens of unknowns a call of LAPACK takes longer than its work; beyond a hundred, LAPACK is faster. All
+For a few dozen unknowns a call of LAPACK takes longer than its work; beyond a hundred, LAPACK is faster. All
 functions take the leading block of order n, so that arrays may have room for more.
 """
 

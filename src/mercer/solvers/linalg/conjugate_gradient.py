@@ -1,9 +1,9 @@
 """Conjugate gradients with a preconditioner: the recursion, and the solution of A X = B with it.
 
-Method (Hestenes & Stiefel 1952; Golub & Van Loan 2013, section 11.5). `Recursion` is all that Newton's methods
-share: whoever uses it computes products with the matrix, adds up what it wants of the steps, and decides
-when to end. `solve` does so for several right-hand sides at once: each has its own step lengths, and all
-share each product with the matrix. With a Cholesky factor in single precision as preconditioner this is
+Method (Hestenes & Stiefel 1952; Golub & Van Loan 2013, section 11.5). `Recursion` is the part that Newton methods
+share: its user computes products with the matrix, accumulates the steps, and decides
+when to stop. `solve` does this for several right-hand sides at once: each has its own step lengths, and all
+share each product with the matrix. With a Cholesky factor in single precision as preconditioner, this is
 iterative refinement that cannot diverge: two or three products in double precision give a solution in double
 precision.
 

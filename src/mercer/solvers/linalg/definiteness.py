@@ -1,4 +1,4 @@
-"""A kernel matrix that turns out to be indefinite is refused, with a vector that shows it, or told by a status."""
+"""An indefinite kernel matrix is refused, with a vector that proves it, or reported by a status."""
 
 from typing import TYPE_CHECKING
 

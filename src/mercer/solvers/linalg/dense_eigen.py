@@ -1,7 +1,7 @@
-"""Eigenvalues and eigenvectors of a whole symmetric matrix, by LAPACK, and still to be ended.
+"""Eigenvalues and eigenvectors of a whole symmetric matrix by LAPACK, in a way that can be interrupted.
 
-Cost: 4 n³ / 3 for values, 4 to 9 n³ with vectors, in one call. What takes longer than a
-person should wait for goes to another process (`other_process`).
+Cost: 4 n³ / 3 for values, 4 to 9 n³ with vectors, in one call. If that takes longer than a
+person should have to wait, it goes to another process (`other_process`).
 """
 
 from collections.abc import Callable

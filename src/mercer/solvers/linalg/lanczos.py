@@ -1,12 +1,12 @@
 """The largest eigenvalues of a symmetric operator, and their vectors.
 
 Methods: `krylov` is block Lanczos with thick restarts and full orthogonalisation (Golub & Underwood
-1977; Wu & Simon 2000), begun from random vectors; `randomised` takes a fixed number of power steps
+1977; Wu & Simon 2000), started from random vectors; `randomised` takes a fixed number of power steps
 (Halko, Martinsson & Tropp 2011); `dense` is LAPACK's on the whole matrix.
 
-Cost: of an iteration of `krylov`, one product with a block of columns and 4 n m b operations for a
-basis of m vectors; `dense` takes 4/3 n^3 operations to begin with, most of them slow. Where the largest
-eigenvalues are too close together for `krylov`, it stops when it has cost a few times what `dense` does.
+Cost: an iteration of `krylov` takes one product with a block of columns and 4 n m b operations for a
+basis of m vectors; `dense` takes at least 4/3 n^3 operations, most of them slow. If the largest
+eigenvalues are too close together for `krylov`, it stops when it has cost a few times as much as `dense`.
 Needs: a `SymmetricOperator` of moderate size; `dense` needs memory for two matrices (`dense_memory`).
 """
 

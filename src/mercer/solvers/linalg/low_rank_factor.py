@@ -1,4 +1,4 @@
-"""K ≈ L L' of low rank, made once for a fit: what preconditions the conjugate gradients of `smooth.newton`."""
+"""K ≈ L L' of low rank, computed once for a fit: the preconditioner for the conjugate gradients of `smooth.newton`."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""Preconditioners for K + lambda I that take few rows of K.
+"""Preconditioners for K + lambda I that need few rows of K.
 
-Method: K is replaced by L L' with r columns, either of pivoted Cholesky (the worst described item next) or of
-Nystroem with landmarks at random, and (L L' + lambda I)^-1 is applied by the Woodbury identity. What is missing of
-K's spectrum decides how many iterations remain.
+Method: K is replaced by L L' with r columns, either by pivoted Cholesky (the worst approximated item next) or by
+Nystroem with random landmarks, and (L L' + lambda I)^-1 is applied by the Woodbury identity. The part of
+K's spectrum that is missing determines how many iterations remain.
 
 Cost: r rows of K and n r^2 to make, 2 n r to apply.
 """

@@ -1,13 +1,13 @@
 """Coordinates for the items of a kernel matrix: an incomplete Cholesky factorisation with pivots.
 
 Method (Fine & Scheinberg 2001; Harbrecht, Peters & Schneider 2012; Higham 2002, section 10.3): the item that is
-worst described joins the basis, until none is left that differs from its description by more than is said to be
-negligible. K ≈ L L' then holds to that, and row i of L stands for psi(x_i).
+approximated worst joins the basis, until no error is larger than a given bound.
+Then K ≈ L L' to that accuracy, and row i of L stands for psi(x_i).
 
-Where items are drawn with a chance in proportion to how badly they are described (Chen, Epperly, Tropp & Webber 2023),
-outliers do not take all the places. Drawing one after the other is slow; so a block of them is drawn at once, and those
-that the others of the block describe already are rejected, with the chance that gives the same law (Epperly, Tropp &
-Webber 2024).
+If items are drawn with probabilities proportional to their errors (Chen, Epperly, Tropp & Webber 2023),
+outliers do not take all the places. Drawing them one by one is slow, so a block of them is drawn at once, and those
+that the others of the block already approximate are rejected, with the probability that gives the same distribution
+(Epperly, Tropp & Webber 2024).
 
 Cost: n r^2 for r coordinates, and r rows of the kernel matrix.
 """

@@ -1,4 +1,4 @@
-"""K X = B in the sense of least squares and of least norm.
+"""The least-squares solution of K X = B with the smallest norm.
 
 Method: eigenvalues of K (Golub & Van Loan 2013, section 5.5); those below a cutoff are taken to be zero.
 Cost: 9 n^3 operations, once. Needs: memory for four matrices.

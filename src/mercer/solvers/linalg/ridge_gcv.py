@@ -1,4 +1,4 @@
-"""The penalty of a ridge regression by leave-one-out or generalised cross-validation.
+"""The penalty of a ridge regression, chosen by leave-one-out or generalised cross-validation.
 
 Method (Golub, Heath & Wahba 1979): with K = U diag(e) U', every penalty's coefficients and the diagonal
 of its inverse cost n^2 operations.

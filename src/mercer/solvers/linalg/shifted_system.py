@@ -1,18 +1,18 @@
 """Solve (K + lambda I) X = B for a kernel matrix K.
 
-Method: where the triangle of K fits into memory, a Cholesky factorisation, in single precision if
-the entries allow that, is the preconditioner of conjugate gradients whose products with K are in
-double precision: two or three of them, and the answer is as accurate as from double precision
-throughout, in half the time and a quarter of the memory. Where single precision is too coarse, the
-factor is made in double; where K + lambda I is singular even there, lambda is raised by a jitter,
-which is reported. Where the triangle does not fit, the preconditioner is of low rank.
+Method: if the triangle of K fits into memory, a Cholesky factorisation, in single precision if
+the entries allow that, preconditions conjugate gradients whose products with K are in
+double precision. Two or three of them give an answer as accurate as double precision
+throughout, in half the time and a quarter of the memory. If single precision is too coarse, the
+factor is computed in double; if K + lambda I is singular even there, lambda is raised by a jitter,
+which is reported. If the triangle does not fit, the preconditioner has low rank.
 
-Where lambda is large enough that rounded entries hardly change the equations, and a preconditioner of low rank
-leaves a few dozen iterations, a factorisation is not worth its n^3: the triangle is kept as whole numbers
+If lambda is large enough that rounded entries hardly change the equations, and a low-rank preconditioner
+leaves a few dozen iterations, a factorisation is not worth its n^3: the triangle is kept as integers
 (`kernels.gram.fixed_point`), and conjugate gradients with sums in single precision are refined with sums in double.
 
 Cost: n^3 / 3 and two or three products; or r rows of K, and a product for each iteration.
-Needs: a `SymmetricOperator`, positive semidefinite. One that is not is solved by its eigenvalues,
+Needs: a `SymmetricOperator`, positive semidefinite. If it is not, its eigenvalues are used,
 and the status says so.
 """
 

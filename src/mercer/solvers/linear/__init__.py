@@ -1,1 +1,1 @@
-"""Linear machines by dual coordinate descent and Newton's method."""
+"""Linear models by dual coordinate descent and Newton's method."""

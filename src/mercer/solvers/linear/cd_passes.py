@@ -1,13 +1,13 @@
-"""Passes of dual coordinate descent: which rows, and how often.
+"""Passes of dual coordinate descent: which rows to visit, and how often.
 
-Rows that sit firmly at a bound leave; where the loss has a kink, the others are visited as often as their
+Rows firmly at a bound are left out; if the loss has a kink, the others are visited as often as their
 preferences say (`cd_steps`). A pass makes as many steps as there are active rows.
 
-A bias is a feature that all rows have. As the dual has it, with a value s that is as large as a whole row, each step
-is about the bias as much as about its own row, and the next ones undo that: twice the passes. So the bias is held by
+A bias is a feature that all rows have. If its value s in the dual is as large as a whole row, each step
+changes the bias as much as its own row does, and the next steps undo that: twice the passes. So the bias is held by
 a proximal term (Rockafellar 1976), 1/(2t) (b - centre)^2 with 1/t = 1/scale^2 - 1/s^2, which leaves a constant
-feature of a smaller value `scale` and a *price*, the share (1 - scale^2/s^2) of the centre; after each pass the centre
-moves to the bias. With a free bias, s without end, this is the method of multipliers (Hestenes 1969).
+feature of a smaller value `scale` and a *price*, the fraction (1 - scale^2/s^2) of the centre; after each pass the
+centre moves to the bias. For a free bias, with infinite s, this is the method of multipliers (Hestenes 1969).
 """
 
 import math

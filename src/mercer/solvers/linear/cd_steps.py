@@ -1,11 +1,11 @@
 """Compiled passes of dual coordinate descent.
 
-A step maximises the dual of `mercer.problems.linear.dual` over one beta_i with w kept up to date:
-one inner product with a row, and one addition of it where beta_i moves. Rows are visited in random
-order (any other order that was tried needs more passes), so everything that belongs to a row stands
-in one cache line, and the rows that come next are fetched while this one is worked on.
+A step maximises the dual of `mercer.problems.linear.dual` over one beta_i, keeping w up to date:
+one inner product with a row, and one addition of it if beta_i moves. Rows are visited in random
+order (every other order that was tried needs more passes), so everything that belongs to a row is
+in one cache line, and the next rows are fetched during each step.
 
-Rows whose steps have lately gained more than the mean are visited more often, the others less (adaptive
+Rows whose steps have recently gained more than the mean are visited more often, the others less (adaptive
 coordinate frequencies, Glasmachers & Dogan 2013): their *preference* says how often.
 """
 

@@ -1,12 +1,12 @@
-"""Dual coordinate descent for linear machines (Hsieh et al. 2008; for regression Ho & Lin 2012).
+"""Dual coordinate descent for linear models (Hsieh et al. 2008; for regression Ho & Lin 2012).
 
 Each step maximises the dual over one beta_i and keeps w = sum beta_i x_i up to date. A pass costs two
-operations for each entry of the rows that are looked at; rows that sit firmly at a bound are left out
+operations for each entry of the rows visited; rows firmly at a bound are left out
 until the next check (shrinking). A check computes f(x_i) for all rows, on all cores, and from it
-the duality gap, which decides when to stop; how often one is made follows from how fast the gap falls.
+the duality gap, which decides when to stop; checks are made as often as the speed of convergence suggests.
 
-Needs: a `LinearDual` with finite C, rows in a `RowProducts`. Best where rows are sparse and features
-many; on few, ill-conditioned features `proximal_newton` is faster.
+Needs: a `LinearDual` with finite C, rows in a `RowProducts`. Best if rows are sparse and features
+many; with few, ill-conditioned features `proximal_newton` is faster.
 """
 
 import math

@@ -1,9 +1,9 @@
 """Proximal Newton steps for the L1 penalty with the squared hinge (Yuan, Ho & Lin 2012).
 
-At the present w the losses are replaced by their second-order model, which leaves a lasso problem;
-cyclic coordinate descent over the features that are not zero, or want not to be, solves it roughly, with
-Newton steps on the features that are not zero where those are few (they may be as alike as they like), and
-a line search on the true objective takes what is good of it. A round costs a pass over all columns for the
+At the current w the losses are replaced by their second-order model, which leaves a lasso problem.
+Cyclic coordinate descent over the features that are nonzero, or should become so, solves it roughly, with
+Newton steps on the nonzero features if there are few (however correlated they are), and
+a line search on the true objective. A round costs a pass over all columns for the
 gradient, and two operations for each entry of the columns in the working set in each inner pass.
 
 Needs the columns: a transposed copy of the rows.

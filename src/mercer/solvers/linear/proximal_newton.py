@@ -1,9 +1,9 @@
-"""Newton's method on the primal of a linear machine, with proximal steps in the dual where it has kinks.
+"""Newton's method on the primal of a linear model, with proximal steps in the dual for losses with kinks.
 
 Squared losses have a gradient that is piecewise linear in (w, b), and Newton steps with an exact line
-search end in a handful of steps (Mangasarian 2002; Keerthi & DeCoste 2005). The hinge and the
-epsilon-insensitive loss are rounded off by a proximal term around the present dual coefficients, which
-moves with them and loses weight: the method of multipliers, whose inner problems are again solved by
+search end after a handful of steps (Mangasarian 2002; Keerthi & DeCoste 2005). The hinge and the
+epsilon-insensitive loss are rounded off by a proximal term around the current dual coefficients, which
+moves with them and shrinks: the method of multipliers, whose inner problems are again solved by
 Newton steps in which only the rows within the rounded zone take part (Rockafellar 1976; Yan & Li 2020).
 
 Every step has a feasible dual point, the responses of the rows; the best combination of the last two is

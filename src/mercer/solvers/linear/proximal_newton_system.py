@@ -1,4 +1,4 @@
-"""The linear system of a Newton step on a linear machine: (diag(1, ..., 1, r) + Z^T S Z) s = g.
+"""The linear system of a Newton step on a linear model: (diag(1, ..., 1, r) + Z^T S Z) s = g.
 
 Z are the rows with the constant feature appended, S the slopes of their responses: zero for most
 rows, so only the others cost anything. Up to `DIRECT` features the matrix is formed, on all cores, and

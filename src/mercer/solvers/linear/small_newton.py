@@ -1,7 +1,7 @@
-"""The two halves of a Newton step of `proximal_newton`, each compiled in one piece, for one thread.
+"""The two halves of a Newton step of `proximal_newton`, each compiled as a unit, for one thread.
 
-On a few hundred rows a step takes microseconds, and the calls between its parts would take longer than
-the parts. Beyond `LARGEST` unknowns the factorisation of LAPACK is faster than the one here.
+On a few hundred rows a step takes microseconds, and calls between its parts would take longer than
+the parts. Beyond `LARGEST` unknowns LAPACK's factorisation is faster than the one here.
 """
 
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,8 +1,8 @@
-"""Which solver a linear machine gets: dual coordinate descent, Newton's method, or one after the other.
+"""The choice of solver for a linear model: dual coordinate descent, Newton's method, or one after the other.
 
-Few features and many rows: Newton's method, whose systems are small. Otherwise coordinate descent,
-which needs a dozen passes where features are many and sparse. Where it turns out to be slow (large C,
-correlated features) Newton's method takes over from where it stands.
+With few features and many rows, Newton's method, whose systems are small. Otherwise coordinate descent,
+which needs a dozen passes if features are many and sparse. If it turns out to be slow (large C,
+correlated features), Newton's method continues from where it is.
 """
 
 from typing import TYPE_CHECKING

@@ -1,1 +1,1 @@
-"""Machines that are restricted to what some landmarks span: how these are chosen, and what the restriction costs."""
+"""Models restricted to the span of some landmarks: how these are chosen, and what the restriction costs."""

@@ -1,7 +1,7 @@
 """The weights of largest alignment: a quadratic program with one variable for each kernel.
 
-Method: Clarabel's interior point (Goulart & Chen 2024); its answer is in the middle of those that are
-equally good, so that equal kernels have equal weights. Cost: the cube of the number of kernels.
+Method: Clarabel's interior point (Goulart & Chen 2024), whose answer is in the middle of all equally
+good ones, so that equal kernels get equal weights. Cost: the cube of the number of kernels.
 """
 
 from typing import TYPE_CHECKING

@@ -1,20 +1,20 @@
-r"""Sparse kernel weights: Newton steps on the simplex, held by cuts.
+r"""Sparse kernel weights: Newton steps on the simplex, safeguarded by cuts.
 
-The objective :math:`J(\mu)` of the best machine is convex. Its gradient is :math:`-q/2`
-(Rakotomamonjy et al. 2008), and where the free support vectors F stay the same its second
+The objective :math:`J(\mu)` of the best model is convex. Its gradient is :math:`-q/2`
+(Rakotomamonjy et al. 2008), and as long as the free support vectors F stay the same its second
 derivatives are
 
 .. math:: H_{ml} = (K_m\beta)_F^T\, A\, (K_l\beta)_F
 
-with A the inverse of :math:`\sum_m\mu_m K_m` on F, projected where the bias is free (Chapelle &
+with A the inverse of :math:`\sum_m\mu_m K_m` on F, projected if the bias is free (Chapelle &
 Rakotomamonjy 2008). Every solution visited bounds J from below everywhere, by a cut; a step
 minimises the largest cut plus the Newton term around the best point (a bundle method in the metric of
-the second derivatives). A point that is no better than promised only adds its cut. Where the machine
+the second derivatives). A point that is no better than predicted only adds its cut. If the model
 has no unique beta, none of them may prove the weights to be best, but a mixture does, and the
-multipliers of the cuts say which. The first steps are those of the closed form for fixed machines
-(`Judged.better_weights`), which are slow at the end, but never astray at the beginning.
+multipliers of the cuts say which. The first steps are those of the closed form for a fixed model
+(`Judged.better_weights`), which are slow at the end, but reliable at the beginning.
 
-Cost of a step: one solution of the machines from the last one, M products of a kernel matrix with
+Cost of a step: one solution of the models from the last one, M products of a kernel matrix with
 beta, a factorisation of the free support vectors and a quadratic program of M + 1 variables. Needs
 p = 1.
 """

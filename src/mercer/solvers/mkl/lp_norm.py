@@ -1,10 +1,10 @@
-r"""Kernel weights of p-norm 1, p > 1: the closed form for fixed machines, extrapolated.
+r"""Kernel weights of p-norm 1, p > 1: the closed form for a fixed model, extrapolated.
 
 For fixed :math:`w_m` the best weights are :math:`\mu_m \propto \|w_m\|^{2/(p+1)}`, with
-:math:`\|w_m\|^2 = \mu_m^2 q_m` (Kloft et al. 2011, proposition 2); alternating with the machines the
-objective never grows. In the logarithms of the weights that map is nearly linear, and Anderson's
-mixing (Walker & Ni 2011) of the last few steps takes it to its fixed point in a fraction of them;
-an extrapolated point that is worse is dropped for the plain one.
+:math:`\|w_m\|^2 = \mu_m^2 q_m` (Kloft et al. 2011, proposition 2); alternating with fits, the
+objective never grows. In the logarithms of the weights this map is nearly linear, and Anderson's
+mixing (Walker & Ni 2011) of the last few steps reaches its fixed point in a fraction of the steps;
+an extrapolated point that is worse is replaced by the plain one.
 
 Cost of a step: one solution of the machines from the last one, and M products of a kernel matrix with
 beta. Needs p > 1.

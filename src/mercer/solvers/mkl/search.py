@@ -1,4 +1,4 @@
-"""The search for kernel weights: where it has been, what is best, and when it ends."""
+"""The search for kernel weights: the points visited, the best one, and when it ends."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -1,13 +1,13 @@
-"""Chunking: solve on a chunk, keep its support vectors, add points that violate, repeat.
+"""Chunking: solve a chunk, keep its support vectors, add points that violate, repeat.
 
 The first way to train on more points than a matrix of all pairs has room for (Vapnik 1982;
 Osuna, Freund & Girosi 1997): a quadratic program over a chunk of the points, whose support
 vectors stay, joined by the points that violate the KKT conditions most. Every round raises the
-dual, because a pair that violates them is in its chunk, and no chunk comes twice.
+dual, because its chunk contains a violating pair, and no chunk comes twice.
 
 Cost of a round: that of the inner solver on the chunk, and n kernel entries for each
 coefficient that changed. The chunk grows to all the support vectors, so they must fit in memory;
-`decomposition` has no such need, and is what `solver="auto"` uses.
+`decomposition` has no such requirement, and is what `solver="auto"` uses.
 """
 
 from collections.abc import Callable

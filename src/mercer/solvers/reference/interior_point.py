@@ -1,16 +1,16 @@
-r"""The support vector machine handed to a solver of quadratic programs.
+r"""The support vector machine as a quadratic program for a general solver.
 
-The textbooks' way (Magdon-Ismail's QP(Q, p, A, c)): write the problem down, give it away. Here
-the other side is Clarabel, an interior point method (Goulart & Chen 2024), which shares no code
-with the other solvers and so can judge them. Two forms of the same problem:
+The textbook approach (Magdon-Ismail's QP(Q, p, A, c)): write the problem down and hand it over. Here
+it goes to Clarabel, an interior point method (Goulart & Chen 2024), which shares no code
+with the other solvers and so can check them. There are two forms of the same problem:
 
-*dual*, one variable a point: min ½ β'(K + s11' + R)β - p'β over the box, with Σβ = 0;
+*dual*, one variable per point: min ½ β'(K + s11' + R)β - p'β over the box, with Σβ = 0;
 
-*primal*, where K = LL' has a low rank r: min ½|w|² + Σ u_i ξ_i with ⟨w, L_i⟩ + b + ξ_i >= p_i.
+*primal*, if K = LL' has a low rank r: min ½|w|² + Σ u_i ξ_i with ⟨w, L_i⟩ + b + ξ_i >= p_i.
 
 Cost of an iteration, of which there are 10 to 30: n³/3 for the dual, n r² for the primal, and
 n² numbers of memory for the first. For a few thousand points. An interior point ends inside
-the box; which coordinates are at a bound is read off, and pair steps finish from there.
+the box; the coordinates at a bound are read off, and pair steps finish from there.
 """
 
 from collections.abc import Callable

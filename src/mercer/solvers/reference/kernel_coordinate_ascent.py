@@ -1,7 +1,7 @@
 """Dual coordinate ascent on a kernel matrix (Hsieh et al. 2008, with kernels).
 
-One coefficient at a time, in a random order that is new in each pass, to the best value while all
-others are held. Without a bias, or with a penalised one, the dual has only its box and this is
+One coefficient at a time, in a new random order in each pass, is set to its best value while all
+others are fixed. Without a bias, or with a penalised one, the dual has only its box and this is
 all. A free bias adds the constraint Σβ = 0, which no single coefficient can keep: it is priced at
 a multiplier b, a violation also costs ρ(Σβ)²/2, and after each pass the multiplier moves by ρΣβ
 (Hestenes 1969). When the violation is small, pair steps make the constraint exact and end at `tol`.

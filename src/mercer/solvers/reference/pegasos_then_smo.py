@@ -2,9 +2,9 @@
 
 Kernel Pegasos (Shalev-Shwartz et al. 2011; see `kernel_pegasos`) draws a point, in proportion to its
 weight, and moves towards it if its margin is short. The mean of its iterates is a combination of
-the points with coefficients that the box of the dual nearly holds: clipped to it, they are a dual
-solution that has found most support vectors, and pair steps take it to `tol` (Bottou & Bousquet
-2008 on why SGD alone is quick at the start and slow at the end).
+the points with coefficients nearly inside the box of the dual: clipped to it, they are a dual
+point with most support vectors found, and pair steps take it to `tol` (Bottou & Bousquet
+2008 on why SGD alone is fast at the start and slow at the end).
 
 Cost of a step: a kernel entry for each support vector so far. Needs the hinge loss with finite
 weights; a free bias is left to the pair steps.

@@ -4,13 +4,13 @@ With K = L L', row i of L stands for :math:`\psi(x_i)`, and the problem is one o
 
 .. math:: \min_{w, b}\; \tfrac12 \|w\|^2 + \mathrm{risk}(L w + 1 b),
 
-smooth, strictly convex in w and without constraints, so that a line search cannot fail but for rounding. The
-coefficients are what the losses ask for at the values: never outside their box, whatever C is. Where C k(x, x) is
+smooth, strictly convex in w and without constraints, so a line search cannot fail except for rounding. The
+coefficients follow from the derivatives of the losses, so they never leave their box, whatever C is. If C k(x, x) is
 large, coefficients are large too and cancel; :math:`\|w\|` and the values here do not come from such sums.
 
-With pivots, columns of L fall in size, and so do rows and columns of the Hessian :math:`I + L^T H L`: its Cholesky
-factor is as accurate as that of the matrix scaled to a diagonal of ones (Demmel 1989). Where that is not enough, its
-factor comes from a QR decomposition of :math:`A^T L` on top of I, in which nothing is squared.
+With pivots, the columns of L decrease, and so do rows and columns of the Hessian :math:`I + L^T H L`: its Cholesky
+factor is as accurate as that of the matrix scaled to a diagonal of ones (Demmel 1989). If that is not enough, the
+factor comes from a QR decomposition of :math:`A^T L` on top of I, which squares nothing.
 
 Cost of a step: k^2 n r^2 / 2 + (k r)^3 / 3 for k functions and r coordinates.
 """

@@ -1,20 +1,20 @@
-"""Newton's method in a feature space, for losses that are smooth.
+"""Newton's method in a feature space, for smooth losses.
 
 Method (Keerthi, Duan, Shevade & Poo 2005; Rasmussen & Williams 2006, section 3.4): the losses are
-replaced by the parabolas that touch them, the least squares problem that results is solved (see
-`newton_system`), and a line search makes sure that the objective falls. Five to ten steps are usual.
+replaced by the parabolas that touch them, the resulting least squares problem is solved (see
+`newton_system`), and a line search makes sure that the objective falls. Five to ten steps are typical.
 Between steps the bias is the best one for its values, so that the dual's equality holds at the
 point where the parabolas touch.
 
-Large matrices are rounded (`newton_gram`). Where the goal seems to be reached, values of some points are computed
-from the items; if rounding leaves it open, those of all are, and steps go on from there.
+Large matrices are rounded (`newton_gram`). When the goal seems to be reached, values of some points are recomputed
+from the items; if rounding leaves doubt, those of all are, and steps continue from there.
 
-Where C k(x, x) is so large that coefficients cancel, and where rounding ends the steps, problems of up to `FACTORED`
+If C k(x, x) is so large that coefficients cancel, and if rounding ends the steps, problems of up to `FACTORED`
 points are solved in coordinates of the feature space (`feature_newton`).
 
-Cost of a step: n^3 / 3 for up to `FACTORED` points and one function, else a product with K for
+Cost of a step: n^3 / 3 for up to `FACTORED` points and one function, otherwise a product with K for
 each of some ten to thirty conjugate gradients. Needs of a problem: `risk`, `response` and `root`,
-as `KernelRisk` and `Multinomial` have them; of a matrix: `product`, `products`, `rows`.
+as in `KernelRisk` and `Multinomial`; of a matrix: `product`, `products`, `rows`.
 """
 
 from typing import TYPE_CHECKING, Any, cast

@@ -1,7 +1,7 @@
-"""The kernel matrix of Newton's method: kept in memory in a form that conjugate gradients read fast.
+"""The kernel matrix of Newton's method, kept in memory in a form that conjugate gradients read fast.
 
-From `SAMPLED` points on, and where entries are cheap, it is rounded to 16 bits an entry (`kernels.gram.quantised`):
-what that changes is less than a Newton step leaves to the next one anyway. Smaller matrices are kept as they are, and
+From `SAMPLED` points, if entries are cheap, it is rounded to 16 bits an entry (`kernels.gram.quantised`):
+this changes less than a Newton step leaves for the next one to correct. Smaller matrices are not rounded, and
 those without room are evaluated product by product.
 """
 

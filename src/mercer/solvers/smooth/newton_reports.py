@@ -1,4 +1,4 @@
-"""What the two forms of Newton's method in a feature space (`newton`, `feature_newton`) tell alike."""
+"""The reports common to both forms of Newton's method in a feature space (`newton`, `feature_newton`)."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Where Newton's method in a feature space stands: coefficients, their values, the biases, and what follows."""
+"""The state of Newton's method in a feature space: coefficients, their values, the biases, and what follows."""
 
 from typing import TYPE_CHECKING, Any
 

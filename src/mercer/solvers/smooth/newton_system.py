@@ -1,17 +1,17 @@
 r"""The linear system of one Newton step in a feature space.
 
-With the Hessian H = A A' of the losses in the values, :math:`\rho` the difference between the
-coefficients that the losses ask for and those that there are, a step solves, for x,
+With the Hessian H = A A' of the losses in the values, and :math:`\rho` the difference between the
+coefficients given by the derivatives of the losses and the current ones, a step solves, for x,
 
 .. math:: (I + A^T K A)\,x = A^T K \rho + A^T 1\, \Delta b, \qquad 1^T A x = 0,
 
-the second only where b is free, and its multiplier is the change of b (Rasmussen & Williams 2006,
-section 3.4, with a bias). The coefficients then change by :math:`\rho - A x`. Two ways:
+the second only if b is free, and its multiplier is the change of b (Rasmussen & Williams 2006,
+section 3.4, with a bias). The coefficients then change by :math:`\rho - A x`. There are two methods:
 
-*factored*, one function and up to a thousand points or so: Cholesky, n^3 / 3 multiplications;
+*factored*, for one function and up to a thousand points or so: Cholesky, n^3 / 3 multiplications;
 
 *iterated*: conjugate gradients on the plane of the second line, each of them one product with K.
-A factor K ≈ L L' of low rank, made once for a fit, preconditions them: I + A' L L' A is inverted
+A factor K ≈ L L' of low rank, computed once for a fit, preconditions them: I + A' L L' A is inverted
 by a system of the size of its rank (Woodbury), so that only what L leaves out costs iterations.
 """
 

@@ -1,7 +1,7 @@
 """The biases that minimise a smooth risk for given projections: Newton's method with halved steps.
 
 A step that gains less than the rounding of the risk is judged by what it leaves of the equality of the dual instead:
-the risk tells b to half of the digits only, its derivative to all.
+the risk determines b to only half of the digits, its derivative to all.
 
 Cost of a step: one pass over the values for each function.
 """

@@ -1,14 +1,14 @@
 """Newton's method for ranking, in the feature space of a kernel.
 
-Method (Chapelle & Keerthi 2010, with kernels): at values f = K beta the losses ask for coefficients r
-and have second derivatives H; the step d solves (I + H K) d = r - beta. That operator is self-adjoint in
+Method (Chapelle & Keerthi 2010, with kernels): at values f = K beta the losses give coefficients r
+and second derivatives H; the step d solves (I + H K) d = r - beta. That operator is self-adjoint in
 the inner product of the feature space, so conjugate gradients solve it there: an iteration is one
 product with K and one sum over active pairs, of n log n. A line search makes the objective fall.
 
-The objective is piecewise quadratic: a handful of steps is usual. The hinge has a corner that is rounded off
-over a width, which is narrowed until the gap of the hinge itself is small; each width goes on from the
-solution of the one before (as Chapelle 2007 does for classes). Needs of a problem: `at(f)`, as
-`Ranking` has it; of a matrix: `product` and `products`.
+The objective is piecewise quadratic: a handful of steps is typical. The corner of the hinge is rounded off
+over a width, which is narrowed until the gap of the hinge itself is small; each width continues from the
+solution of the one before (as Chapelle 2007 does for classes). Needs of a problem: `at(f)`, as in
+`Ranking`; of a matrix: `product` and `products`.
 """
 
 from typing import TYPE_CHECKING, Any

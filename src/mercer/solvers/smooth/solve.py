@@ -1,7 +1,7 @@
 """Any regularised risk, by the method that its loss allows.
 
 A loss whose dual is a quadratic program goes to the dual solver, a smooth loss to Newton's method.
-What a loss says of itself (`form`, `curvature`) decides.
+The loss's `form` and `curvature` decide.
 """
 
 from typing import TYPE_CHECKING

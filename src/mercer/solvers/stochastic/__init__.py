@@ -1,1 +1,1 @@
-"""Pegasos and perceptrons: one row a step."""
+"""Pegasos and perceptrons: one row per step."""

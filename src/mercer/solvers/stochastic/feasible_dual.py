@@ -1,9 +1,9 @@
-r"""A feasible point of the dual, to say how far given weights are from the optimum.
+r"""A feasible point of the dual, which bounds how far given weights are from the optimum.
 
-Stochastic gradient descent knows no dual variables of use: how often a row was drawn is random,
+Stochastic gradient descent gives no usable dual variables: how often a row was drawn is random,
 and may exceed the box. So they are found afterwards. Method (Hsieh et al. 2008): coordinate
-steps on the dual, from the better of two points, scaled: every row has its largest coefficient, or
-every row that falls short of the margin has. Every point on the way is feasible, so whenever the passes end, the dual
+steps on the dual, from the better of two points, scaled: every row at its largest coefficient, or
+every row that falls short of the margin. Every point on the way is feasible, so whenever the passes end, the dual
 value is a bound.
 
 Cost of a pass: the entries of all rows. Needs of a problem: the hinge loss, and no bias or

@@ -1,18 +1,18 @@
 r"""Stochastic gradient descent for Soft-SVM with kernels.
 
-Method (Shalev-Shwartz, lecture slides; Shalev-Shwartz & Ben-David 2014, section 16.3): as
-`solvers.sgd`, with theta = sum_j beta_j psi(x_j) known by beta alone. The rows of the next
+Method (Shalev-Shwartz, lecture slides; Shalev-Shwartz & Ben-David 2014, section 16.3): as in
+`pegasos`, with theta = sum_j beta_j psi(x_j) known only by beta. The rows of the next
 steps are drawn ahead, and all their values under theta come from one kernel product; what
-the steps change among themselves comes from their own small matrix. The iterates are those
-of one step after the other.
+the steps change among themselves comes from their own small matrix. The iterates are the same
+as one step at a time.
 
-With a budget (Crammer, Kandola & Singer 2003; Wang, Crammer & Vucetic 2012) a step that leaves
-too many support vectors gives one up: that of least |beta_j| |psi(x_j)|, of equals the oldest.
+With a budget (Crammer, Kandola & Singer 2003; Wang, Crammer & Vucetic 2012), a step that leaves
+too many support vectors gives one up: the one with the smallest |beta_j| |psi(x_j)|, and among equals the oldest.
 "removal" drops it; "merging" replaces it by the nearest multiple of another support vector,
-which needs no new item and so works for any kernel. (Where less is lost that way, it is the
-new support vector that is merged.)
+which needs no new item and so works for any kernel. (If less is lost that way, the
+new support vector is merged instead.)
 
-Cost of a step: a kernel entry for each support vector. Needs of a problem: as `solvers.sgd`;
+Cost of a step: a kernel entry for each support vector. Needs of a problem: as in `pegasos`;
 of the items: a `KernelMatrix`.
 """
 

@@ -2,13 +2,13 @@ r"""Stochastic gradient descent for Soft-SVM (Pegasos).
 
 Method (Shalev-Shwartz, Singer & Srebro 2007; Shalev-Shwartz & Ben-David 2014, section 15.5):
 minimise lambda/2 |w|^2 + the mean hinge loss. From theta = 0, step t takes
-w = theta / (lambda t), chooses a row at random, and adds y x to theta if y <w, x> < 1. The
-answer is the mean of the iterates, or the last one. Variants: several rows at a step
+w = theta / (lambda t), draws a row at random, and adds y x to theta if y <w, x> < 1. The
+answer is the mean of the iterates, or the last one. Variants: several rows in a step
 (`batch_size`), and a projection of w onto the ball in which the minimiser must lie.
 
 Cost of a step: the entries of its rows, dense or sparse, averaged or not (see `pegasos_steps`).
-Needs of a problem: the hinge loss, and no bias or a penalised one. A free bias is not strongly
-convex: `solvers.smo` takes it.
+Needs of a problem: the hinge loss, and no bias or a penalised one. With a free bias it is not strongly
+convex: use `solve_dual`.
 """
 
 import time

@@ -7,8 +7,8 @@ H(t) = sum_{s <= t} a(s) / (lambda s), the sum of all iterates is
 .. math::
     \sum_{s=1}^{t} w^{(s)} = H(t)\,\theta - \Theta, \qquad \Theta = \sum_j H(j)\,\delta_j,
 
-where delta_j is what step j added to theta (Xu 2011, for averaged SGD). So a step touches the
-entries of its own rows only, averaged or not.
+where delta_j is what step j added to theta (Xu 2011, for averaged SGD). So a step touches only the
+entries of its own rows, averaged or not.
 """
 
 from typing import TYPE_CHECKING, NamedTuple

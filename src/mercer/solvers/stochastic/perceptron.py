@@ -1,13 +1,13 @@
 """The perceptron (Rosenblatt 1958), online, averaged and in batches, on rows or on kernel values.
 
-Online: visit the points one by one, and on a mistake, y f(x) <= 0, add y x (times eta) to w. An epoch
-without a mistake ends it: the data are separated. Averaged (Freund & Schapire 1999): the same, but
+Online: visit the points one by one, and at a mistake, y f(x) <= 0, add y x (times eta) to w. It ends after an
+epoch without a mistake, when the data are separated. Averaged (Freund & Schapire 1999): the same, but
 the answer is the mean of w over all visits. Batch: each epoch adds the mean of y x over all
-mistakes, the gradient of the mean loss; that is one update, of a vector of norm at most rho
+mistakes, the gradient of the mean loss; that is one update, by a vector of norm at most rho
 and margin at least gamma, so the same bound holds for their number. (A point of weight c is c copies
-of it, the last one in part, here as in `perceptron_steps`.)
+of it, the last one in part, here and in `perceptron_steps`.)
 
-Cost of an epoch: one product with every row; on kernel values one look at every item, and a row of
+Cost of an epoch: one product with every row; on kernel values one visit to every item, and a row of
 the matrix for each mistake. Needs: rows (`_jit.row_views`) or a `KernelMatrix`.
 """
 

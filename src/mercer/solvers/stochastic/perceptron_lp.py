@@ -1,12 +1,12 @@
 """The perceptron's convex program, solved as a linear program by HiGHS.
 
 Method (Huangfu & Hall 2018): the dual simplex method on the dual program, which has a column for each
-point and a row for each feature; the multipliers of its rows are (w, b). Needs: rows, weights. Of a kernel,
-the features are the eigenvectors of its matrix times the roots of the eigenvalues, as many as rounding leaves of them.
+point and a row for each feature; the multipliers of its rows are (w, b). Needs: rows, weights. For a kernel,
+the features are the eigenvectors of its matrix times the square roots of the eigenvalues that exceed rounding.
 
-HiGHS cannot be asked to pause or to stop, so it runs in a thread of its own, and when a limit is reached
-its result is no longer waited for. So that it does not keep a process alive for long, it gets some seconds
-at first, and four times as many where those were not enough.
+HiGHS cannot be paused or stopped, so it runs in a separate thread, and when a limit is reached
+its result is abandoned. So that it does not keep a process alive for long, it gets a few seconds
+at first, and four times as many if those were not enough.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,8 @@
 """Compiled loops of the perceptron: visits to examples in a given order.
 
 A point of weight c stands for c copies visited one after the other (the last one in part, if c is
-no whole number). Updates on copies end when the point is on the right side, so their number is known
-before they are made. Where averages are wanted, `late` collects what each update has missed of the
+not an integer). Updates on copies end when the point is on the right side, so their number is known
+before they are made. If averages are needed, `late` collects what each update has missed of the
 sum of all iterates: the average after T visits is w - late / T.
 """
 

@@ -1,7 +1,7 @@
 """Which row a stochastic method visits at each step.
 
-The draw of visit k is a function of the seed and of k alone (`splitmix`), so it does not depend on how
-a run was cut into slices, a longer run begins with the shorter one, and two methods with one seed visit
+The draw of visit k is a function only of the seed and of k (`splitmix`), so it does not depend on how
+a run was sliced, a longer run begins with the shorter one, and two methods with one seed visit
 the same rows.
 
 Weights are multiplicities: a row of weight two is a row that occurs twice. A visit is a

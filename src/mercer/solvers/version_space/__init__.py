@@ -1,1 +1,1 @@
-"""Centres of the version space, and walks within it."""
+"""Centres of the version space, and random walks in it."""

@@ -1,9 +1,9 @@
 """The analytic centre of a version space by damped Newton steps.
 
-Method (Trafalis & Malyscheff 2002 for the machine; Nesterov & Nemirovskii 1994 for the steps):
+Method (Trafalis & Malyscheff 2002 for the classifier; Nesterov & Nemirovskii 1994 for the steps):
 F of `mercer.problems.version_space.centres` is self-concordant once it is divided by the smallest
 weight. The Newton decrement d then says how far to go, 1 / (1 + d) of the step while d is large
-and all of it when d is small, so that no step leaves the cone, and how far the minimum is.
+and all of it when d is small, so that no step leaves the cone, and how far away the minimum is.
 
 With w = sum_i alpha_i z_i (the representer theorem) a step solves
 (M + W^(1/2) G W^(1/2)) x = b, where W = diag(c_i / s_i^2): well conditioned however singular

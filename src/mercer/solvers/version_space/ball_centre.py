@@ -2,7 +2,7 @@
 
 Method: the largest ball inside the cone touches the nearest walls, so its centre maximises the
 smallest distance, which is the homogeneous hard-margin problem with rows z_i and labels +1;
-`solve_dual` solves its dual (alpha >= 0, without equality). The dual has no maximum where the
+`solve_dual` solves its dual (alpha >= 0, without equality). The dual is unbounded if the
 version space is empty.
 
 Cost: that of the solver, over a matrix in memory.

@@ -1,20 +1,20 @@
 """The centre of mass of a version space by hit-and-run sampling.
 
 Method (Smith 1984; for Bayes points Herbrich, Graepel & Campbell 2001, who play billiards
-instead): from the current point choose a line at random, and on its chord inside the cone and
-the unit ball a point uniformly. The walk forgets where it began and visits the body uniformly;
+instead): from the current point choose a random line, and on its chord inside the cone and
+the unit ball a uniform point. The walk forgets its start and visits the body uniformly;
 its directions w / |w| are uniform on the version space, and their mean is the centre of mass.
 
 The lines are parallel to one of two bases. One has conjugate axes of Dikin's ellipsoid, that of
-the logarithmic barrier at the analytic centre, which the cone resembles: where the kernel
+the logarithmic barrier at the analytic centre, which the cone resembles: if the kernel
 matrix is nearly singular, the cone is long and thin, and they point along it. Along the other,
-one wall after another comes nearer while as many others as there are dimensions stay where
-they are: where a slack gives every row a coordinate of its own, that is a Gibbs sampler. All
+one wall after another comes nearer while as many others as there are dimensions stay
+fixed: if a slack gives every row a coordinate of its own, that is a Gibbs sampler. All
 lines are known beforehand, so a step costs two passes over the walls and no matrix product.
 
-Several chains begin far apart. They are thinned, so that the memory of the draws is fixed: while
+Several chains start far apart. They are thinned, so that the memory of the draws is fixed: while
 the second half of the draws does not pass the diagnostics, every other draw is dropped and the
-walk goes on for as long again.
+walk continues for as long again.
 
 Cost of a step: about 3 n + 3 r multiplications for n walls and rank r; before, about 4 n r^2. Needs:
 the walls' Gram matrix in memory, and the analytic centre.

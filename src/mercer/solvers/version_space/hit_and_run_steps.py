@@ -1,4 +1,4 @@
-"""The inner loop of hit-and-run: compiled, and free of the interpreter lock."""
+"""The inner loop of hit-and-run, compiled and without the interpreter lock."""
 
 from math import sqrt
 

@@ -1,4 +1,4 @@
-r"""Have several random walks forgotten where they began, and how much are their draws worth?
+r"""Whether several random walks have forgotten their starts, and how many independent draws theirs are worth.
 
 Each chain of m draws is cut into halves; with W the mean variance within the parts and B / m the
 variance between their means (Gelman et al. 2013, section 11.4; Vehtari et al. 2021),
@@ -7,10 +7,10 @@ variance between their means (Gelman et al. 2013, section 11.4; Vehtari et al. 2
     \hat R = \sqrt{\frac{(m - 1) W / m + B / m}{W}}, \qquad
     \mathrm{ESS} = \frac{M m}{1 + 2 \sum_{t \ge 1} \rho_t},
 
-where M is the number of parts. R-hat is near 1 when the chains agree; the effective sample size
-is how many independent draws would give as accurate a mean. The autocorrelations
+where M is the number of parts. R-hat is near 1 if the chains agree; the effective sample size
+is how many independent draws would give an equally accurate mean. The autocorrelations
 :math:`\rho_t` combine all parts, and are summed in pairs as long as these are positive and
-falling (Geyer 1992). A quantity that never changes has R-hat 1.
+decreasing (Geyer 1992). A constant quantity has R-hat 1.
 """
 
 from dataclasses import asdict, dataclass
