@@ -139,18 +139,14 @@ class FoldSeries:
 
     # --- all pairs of classes ---------------------------------------------------------------
 
-    @property
-    def _is_small(self) -> bool:
-        return is_exact(self.matrix)
-
     def _are_pairs(self, setup: Any) -> bool:
-        if not setup.has_pairs or setup.bias != "free" or not (self.convex or self._is_small):
+        if not setup.has_pairs or setup.bias != "free" or not (self.convex or is_exact(self.matrix)):
             return False
         return 2 * int(np.bincount(setup.codes).max()) <= LARGEST_PAIR
 
     def _pairs(self, setups: Sequence[Any]) -> list[FoldFit]:
         begin = time.perf_counter()
-        paths = (_SmallPairs if self._is_small else _PairPaths)(self, setups)
+        paths = (_SmallPairs if is_exact(self.matrix) else _PairPaths)(self, setups)
         paths.run()
         values = paths.values()
         seconds = (time.perf_counter() - begin) / len(setups)
