@@ -14,6 +14,8 @@ from benchmarks.races.grid import fit_race, predict_race, short_race, small_race
 from benchmarks.races.linear import linear_growth_race, linear_race
 from benchmarks.races.memory import memory_race
 from benchmarks.races.pegasos import pegasos_race
+from benchmarks.races.profile import profile_race
+from benchmarks.races.selection import selection_race
 from benchmarks.races.startup import startup_race
 
 RACES = {
@@ -25,6 +27,8 @@ RACES = {
     "linear": linear_race,
     "linear_growth": linear_growth_race,
     "memory": memory_race,
+    "profile": profile_race,
+    "selection": selection_race,
     "startup": startup_race,
     "short": short_race,
 }

@@ -1,14 +1,17 @@
 """Machines of a fold that begin with the solution for all rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
-from mercer import SVC
+from mercer import SVC, SVCCV
 from mercer.kernels import RBF
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.part_of_dual import widened
-from mercer.selection.tuning.fold_series import FoldSeries
+from mercer.selection.tuning.fold_series import MANY_ROWS, FoldSeries
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
@@ -85,3 +88,31 @@ def test_a_pair_that_does_not_end_is_told():
     fold = FoldSeries(StoredMatrix.of(RBF(0.5)(X)), True, train, held, 1e-3, Limits(max_iter=1), 2**30)
     (fit,) = fold.solve([SVC(C=1.0)._setup(y[train], None)[0]])
     assert fit.status == Status.ITERATION_LIMIT
+
+
+def overlapping(n_classes):
+    """Rows whose classes cannot be told apart, so that a large C takes hundreds of steps a row."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(MANY_ROWS, 4))
+    return X, rng.integers(n_classes, size=MANY_ROWS), [(np.arange(500, MANY_ROWS), np.arange(500))]
+
+
+@pytest.mark.parametrize("n_classes", [2, 8])  # in place, and as pairs of classes
+def test_many_rows_are_judged_after_some_steps_each_unless_a_limit_is_given(n_classes):
+    X, y, cv = overlapping(n_classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        capped = SVCCV([0.1, 1e5], [0.1], cv=cv, refit=False).fit(X, y)
+    assert capped.cv_results_["unfinished"].tolist() == [0, 1]
+    whole = SVCCV([0.1], [0.1], cv=cv, refit=False, max_iter=10**8).fit(X, y)
+    assert whole.cv_results_["unfinished"].tolist() == [0]
+    assert whole.cv_results_["mean_test_score"][0] == capped.cv_results_["mean_test_score"][0]
+
+
+def test_the_refit_of_an_unfinished_setting_is_optimal():
+    X, y, cv = overlapping(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = SVCCV([1000.0], [0.1], cv=cv).fit(X, y)
+    assert model.cv_results_["unfinished"].tolist() == [1]
+    assert model.status_ == Status.OPTIMAL

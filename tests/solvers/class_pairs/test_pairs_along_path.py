@@ -9,7 +9,7 @@ from mercer import SVC
 from mercer.kernels import RBF
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.solvers.class_pairs import pairs_along_path
-from mercer.solvers.class_pairs.pairs_along_path import solve_pair_paths
+from mercer.solvers.class_pairs.pairs_along_path import MOST_STEPS, solve_pair_paths
 
 
 def three_classes(n=240, seed=0):
@@ -26,7 +26,7 @@ def solved(X, y, Cs, dtype, places, ridge=0.0, ratios=None):
     ratios = np.array([0.0, *(b / a for a, b in pairwise(Cs))]) if ratios is None else ratios
     tables, report = np.zeros((len(Cs), 2, len(places))), np.zeros((len(Cs), 3, 3))
     pairs = np.column_stack(np.triu_indices(3, 1))
-    solve_pair_paths(K, places, edges, pairs, boxes, ridges, ratios, 1e-4, 0, 3, tables, report)
+    solve_pair_paths(K, places, edges, pairs, boxes, ridges, ratios, 1e-4, MOST_STEPS, (0, 3), tables, report)
     return tables, report
 
 

@@ -1,5 +1,6 @@
 """Kernels as parameters of an estimator: values that are replaced, never changed."""
 
+from functools import cache
 from typing import Any, Self, cast
 
 from mercer._errors import ParameterError
@@ -12,6 +13,12 @@ class HoldsKernels(ShowsFit):
 
     Whoever else holds a kernel keeps it as it is: another estimator, or the fitted function of this one.
     """
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        # Read off the signature anew each time, they are most of what a clone takes, and a search makes hundreds.
+        return super()._get_param_names()
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters; ``kernel__gamma`` replaces the kernel by one with another gamma."""

@@ -244,9 +244,10 @@ class TunedModel(HoldsKernels):
     def _settings(self, template: BaseEstimator, task: Task, scores: Scores) -> list[dict[str, Any]]:
         """The settings of a grid, of which one at least can be tried."""
         found = settings_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
-        models = [self._model_or_error(template, setting, task, scores) for setting in found]
-        if all(isinstance(model, Exception) for model in models):
-            raise models[0]
+        models = (self._model_or_error(template, setting, task, scores) for setting in found)
+        error = next(models)
+        if isinstance(error, Exception) and all(isinstance(model, Exception) for model in models):
+            raise error
         return found
 
     def _model_or_error(self, template: BaseEstimator, setting: Mapping[str, Any], task: Task, scores: Scores) -> Any:

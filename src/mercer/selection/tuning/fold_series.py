@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 # Pairs of classes up to this many points are solved in one compiled loop; its slices are about so many entries.
 LARGEST_PAIR = 1500
 SLICE_ENTRIES = 2_000_000
+# With many rows, a fit that only serves a score takes at most so many steps for each. Few settings are not solved by
+# then (a large C on overlapping classes), and their scores hardly change in the hundreds of steps a row that are left.
+MANY_ROWS = 2000
+STEPS_A_ROW = 10
 # A problem with more than this share of all rows is solved in the place of the matrix, without a copy.
 IN_PLACE = 0.5
 
@@ -86,6 +90,9 @@ class FoldSeries:
     ) -> None:
         self.matrix, self.convex, self.train, self.rows = matrix, convex, train, rows
         self.tol, self.limits, self.memory = tol, limits, memory
+        self.is_capped = matrix.n >= MANY_ROWS and limits.max_iter < 0
+        if self.is_capped:
+            self.limits = limits.at_most(STEPS_A_ROW * len(train))
         self.buffers = Buffers()
 
     def on(self, rows: IndexArray) -> "FoldSeries":
@@ -132,18 +139,14 @@ class FoldSeries:
 
     # --- all pairs of classes ---------------------------------------------------------------
 
-    @property
-    def _is_small(self) -> bool:
-        return is_exact(self.matrix)
-
     def _are_pairs(self, setup: Any) -> bool:
-        if not setup.has_pairs or setup.bias != "free" or not (self.convex or self._is_small):
+        if not setup.has_pairs or setup.bias != "free" or not (self.convex or is_exact(self.matrix)):
             return False
         return 2 * int(np.bincount(setup.codes).max()) <= LARGEST_PAIR
 
     def _pairs(self, setups: Sequence[Any]) -> list[FoldFit]:
         begin = time.perf_counter()
-        paths = (_SmallPairs if self._is_small else _PairPaths)(self, setups)
+        paths = (_SmallPairs if is_exact(self.matrix) else _PairPaths)(self, setups)
         paths.run()
         values = paths.values()
         seconds = (time.perf_counter() - begin) / len(setups)
@@ -320,13 +323,16 @@ class _PairPaths:
             boxes,
             ridges,
         )
-        ratios = _growth(boxes)
+        ratios, steps = _growth(boxes), STEPS_A_ROW if series.is_capped else pairs_along_path.MOST_STEPS
         for span in self._turns():
             if series.limits.stop():
                 raise Stopped
-            solve_pair_paths(*arguments, ratios, series.tol, *span, self.tables, self.report)
+            solve_pair_paths(*arguments, ratios, series.tol, steps, span, self.tables, self.report)
         for c, p in np.argwhere(self.report[:, :, pairs_along_path.ENDING] == pairs_along_path.LEFT):
-            self._solve_one(c, p)
+            if series.is_capped:
+                self.statuses[c] = Status.ITERATION_LIMIT
+            else:
+                self._solve_one(c, p)
 
     def _turns(self) -> Iterable[tuple[int, int]]:
         sizes = np.diff(self.edges)[self.pairs].sum(axis=1)
@@ -337,7 +343,7 @@ class _PairPaths:
     def _solve_one(self, c: int, p: int | np.integer[Any]) -> None:
         """A pair that the compiled loop has left."""
         problem, task = self.setups[c].problems[p], self.setups[c].tasks[p]
-        found = self._solution(problem, self.series.matrix.view(self.series.train[task.indices]))
+        found = _afresh(self.series, problem, self.series.matrix.view(self.series.train[task.indices]))
         _require_time(found.status)
         i, j = self.pairs[p]
         own = self.edges[i + 1] - self.edges[i]
@@ -345,10 +351,6 @@ class _PairPaths:
         self.tables[c, i, self.edges[j] : self.edges[j + 1]] = found.beta[own:]
         self.report[c, p, pairs_along_path.BIAS] = found.bias
         self.statuses[c] = Status.worst([self.statuses[c], found.status])
-
-    def _solution(self, problem: Any, part: "KernelMatrix") -> "Solution":
-        series = self.series
-        return _afresh(series, problem, part)
 
     def values(self) -> FloatArray:
         """Decision values of all pairs, shape (settings, rows, pairs)."""
@@ -385,9 +387,6 @@ class _SmallPairs(_PairPaths):
             self.report[c, :, pairs_along_path.BIAS] = found[:, solve_pairs.BIAS]
             for p in np.flatnonzero(found[:, solve_pairs.ENDING] != Status.OPTIMAL):
                 self._solve_one(c, p)
-
-    def _solution(self, problem: Any, part: "KernelMatrix") -> "Solution":
-        return _afresh(self.series, problem, part)
 
 
 def _growth(boxes: FloatArray) -> FloatArray:

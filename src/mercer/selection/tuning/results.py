@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from mercer._types import Array, BoolArray, FloatArray, IndexArray
+from mercer.solvers.result import Status
 
 # What became of a setting.
 DONE, FAILED, CUT, UNTRIED = "done", "failed", "cut", "untried"
@@ -107,7 +108,8 @@ class Table:
             for name in names:
                 scores = self.scores(known, name)
                 results |= _summary(f"{part}_{name}", scores, self.is_blank(scores), ranked=part == "test")
-        return {**results, "state": self.fate(), **self.extra}
+        unfinished = np.count_nonzero(self.status == Status.ITERATION_LIMIT, axis=1)
+        return {**results, "state": self.fate(), "unfinished": unfinished, **self.extra}
 
 
 def _times(name: str, seconds: FloatArray) -> dict[str, Any]:

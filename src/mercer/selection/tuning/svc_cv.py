@@ -84,7 +84,8 @@ class SVCCV(TunedClassifier):
         Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
         "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
     max_iter : int, default=-1
-        Largest number of pair steps for each two-class problem; -1 sets no limit.
+        Largest number of pair steps for each two-class problem; -1 sets none for the refit. With 2,000 rows or more, a
+        fit on a fold then takes ten for each row at most: few settings need more, and their scores hardly change.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Columns of `decision_function` for more than two classes fitted in pairs: one for each class ("ovr"), or
         one for each pair ("ovo").
@@ -120,7 +121,8 @@ class SVCCV(TunedClassifier):
     ----------
     cv_results_ : dict of ndarrays
         A row for each setting, in the layout of `GridSearchCV`: parameters, scores of the folds, their means
-        and ranks, and times. ``state`` is "done", "failed", "cut" or "untried" for each setting.
+        and ranks, and times. ``state`` is "done", "failed", "cut" or "untried" for each setting, and ``unfinished``
+        is on how many folds its fit was judged before it had come to `tol` (see `max_iter`).
     best_params_ : dict
         The setting that did best.
     best_score_ : float

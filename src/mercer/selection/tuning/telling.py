@@ -49,7 +49,8 @@ def warn_unless_done(model: "TunedModel", table: Table, ended: Status | None) ->
     fitted = model.best_estimator_.status_ if model.refit else Status.OPTIMAL
     is_done = _is_all_done(table)
     model.status_ = fitted if ended is None or is_done else ended
-    endings = table.status[(table.state == DONE) & (table.status != Status.OPTIMAL)]
+    expected = (Status.OPTIMAL, Status.ITERATION_LIMIT) if model.max_iter < 0 else (Status.OPTIMAL,)
+    endings = table.status[(table.state == DONE) & ~np.isin(table.status, expected)]
     if model.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not is_done:
         text = f"{_what_was_judged(model, table)}{_how_it_was_fitted(model)}"
         warnings.warn(text, ConvergenceWarning, stacklevel=_LEVEL)

@@ -20,7 +20,7 @@ from mercer.solvers.dual_qp.pair_steps import MASK, pair_steps
 # Columns of the report on each pair and box.
 STEPS, ENDING, BIAS = range(3)
 SOLVED, LEFT = 0, -1
-# Pair steps for each point before a pair is left to the caller.
+# Pair steps for each point before a pair is left to the caller, where it is to be solved.
 MOST_STEPS = 200
 # Where this share of the support vectors is free, coefficients are kept as they are when the box grows;
 # else they grow with it.
@@ -98,6 +98,7 @@ def _solve(
     ridge: FloatArray,
     rows: IndexArray,
     tol: float,
+    most_steps: int,
     beta: FloatArray,
     product: FloatArray,
     work: Array,
@@ -120,7 +121,7 @@ def _solve(
         fall[a] = 0.0 if beta[a] > lower[a] else MASK
     goal = matrix.dtype.type(0.9 * tol)
     steps, highest, lowest, _ = pair_steps(
-        matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, goal, MOST_STEPS * m, scores[:width]
+        matrix, gradient, beta, lower, upper, 0.0, diag, rise, fall, goal, most_steps * m, scores[:width]
     )
     for a in range(m):
         matrix[a, a] -= ridge[rows[a]]
@@ -151,12 +152,12 @@ def solve_pair_paths(
     ridges: FloatArray,
     ratios: FloatArray,
     tol: float,
-    begin: int,
-    end: int,
+    most_steps: int,
+    span: tuple[int, int],
     tables: FloatArray,
     report: FloatArray,
 ) -> None:
-    """Solve the pairs begin..end for every box.
+    """Solve the pairs of a span, which has their first and the one after the last, for every box.
 
     Parameters
     ----------
@@ -171,6 +172,8 @@ def solve_pair_paths(
         Bounds of alpha, at most UNBOUNDED, and what is added to the diagonal.
     ratios : ndarray (n_boxes,)
         By how much each box is larger than the one before, where it is so for all points; else 0.
+    most_steps : int
+        For each point of a pair; what is not solved by then has LEFT in its report.
     tables : ndarray (n_boxes, n_classes - 1, n)
         Receives the signed coefficients, laid out as dual_coef_.
     report : ndarray (n_boxes, n_pairs, 3)
@@ -183,7 +186,7 @@ def solve_pair_paths(
     buffer, work = np.empty(largest * width, K.dtype), np.empty((5, width), K.dtype)
     everywhere = np.empty(largest, np.int64)
     coefficients, products = np.empty(largest), np.empty(largest)
-    for p in range(begin, end):
+    for p in range(span[0], span[1]):
         i, j = pairs[p, 0], pairs[p, 1]
         m, own = _rows_of(edges, i, j, everywhere)
         rows, beta, product = everywhere[:m], coefficients[:m], products[:m]
@@ -196,7 +199,7 @@ def solve_pair_paths(
             box, ridge = boxes[c], ridges[c]
             if c > 0:
                 _begin(rows, own, box, boxes[c - 1], ratios[c], beta, product)
-            steps, solved = _solve(matrix, own, box, ridge, rows, tol, beta, product, work)
+            steps, solved = _solve(matrix, own, box, ridge, rows, tol, most_steps, beta, product, work)
             _product(matrix, beta, product)
             report[c, p, STEPS], report[c, p, ENDING] = steps, SOLVED if solved else LEFT
             report[c, p, BIAS] = _bias(rows, own, box, ridge, beta, product)
