@@ -101,6 +101,7 @@ ATTRIBUTES = {
     "kernel_": rules.either(rules.instance("Kernel"), rules.text),
     "kernel_reason_": rules.text,
     "C_": rules.number(finite=False),
+    "multi_class_": rules.text,
     "n_splits_": _count,
     "cv_results_": rules.dict_of,
     "multimetric_": rules.flag,

@@ -137,5 +137,6 @@ class AutoKernelClassifier(AutoKernel, TunedClassifier):
             ) from error
 
     def _extras(self, unit: float) -> tuple[Mapping[str, Any], ...]:
+        found: list[Mapping[str, Any]] = [{"multi_class": "ovr"}] if len(self.classes_) > 2 else []
         is_wanted = isinstance(self.scoring, str) and self.scoring in _OF_CLASSES
-        return ({"class_weight": "balanced"},) if is_wanted and self.class_weight is None else ()
+        return (*found, {"class_weight": "balanced"}) if is_wanted and self.class_weight is None else tuple(found)

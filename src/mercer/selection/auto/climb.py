@@ -233,7 +233,9 @@ class Climb:
         count = min(self._most_promoted(rows), math.ceil(len(self.known) / 2))
         count = 1 if self._is_perfect() else max(2, count)
         ranked = sorted(self.known, key=lambda point: -self.known[point].score)
-        return {point: self.known[point].window(self.known[point].folds) for point in ranked[:count]}
+        # The kernel by rule stays to the end: it gives way only to one that is better on all rows.
+        chosen = [*ranked[:count], *(point for point in ranked[count:] if point == Point(0, 1.0))]
+        return {point: self.known[point].window(self.known[point].folds) for point in chosen}
 
     def _planned(self, folds: int) -> list[tuple[int, int]]:
         """Fits and rows of the rungs, as they will be if nothing lies at an end."""

@@ -304,13 +304,17 @@ class TunedModel(HoldsKernels):
                 f"scoring={self.scoring!r} is NaN on every fold for every setting, so that none is the best; "
                 "choose another score, or folds on which it is defined"
             )
-        self.best_index_ = winner_of(table, scores.judge)
+        self.best_index_ = self._winner(table, scores.judge)
         self.best_params_ = table.settings[self.best_index_]
         self.best_score_ = score_of(table, scores.judge, self.best_index_)
         self.honest_score_ = honest_score(scores_of_rivals(table, scores.judge, self.best_index_))
         self.cv_results_ = table.as_results(self.return_train_score, scores.kept_names(table))
         self.multimetric_ = not scores.is_single
         self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
+
+    def _winner(self, table: Table, judge: str) -> int:
+        """The number of the setting that is taken."""
+        return winner_of(table, judge)
 
     def _refit(
         self,

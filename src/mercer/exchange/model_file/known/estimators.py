@@ -35,7 +35,7 @@ def _register(
 
 
 _machine, _linear, _method = consistency.check_machine, consistency.check_linear, consistency.check_method
-_PROBABLE = (*_CLASSIFIER, "_calibration", "C_", "_conformity")
+_PROBABLE = (*_CLASSIFIER, "_calibration", "C_", "multi_class_", "_conformity")
 _register("estimators.svm.svc:SVC estimators.svm.nu_svc:NuSVC", _PROBABLE, _machine)
 _register("estimators.kernel.logistic:KernelLogisticRegression", (*_CLASSIFIER, "_conformity"), _machine)
 _register("estimators.svm.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins", "proofs_"), _machine)
