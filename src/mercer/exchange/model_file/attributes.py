@@ -109,6 +109,7 @@ ATTRIBUTES = {
     "best_params_": rules.dict_of,
     "best_score_": _any_number,
     "honest_score_": _any_number,
+    "honest_error_": _any_number,
     "ending_": rules.text,
     "refit_time_": rules.number(),
     "best_estimator_": rules.instance("KernelModel", "LinearEstimator"),

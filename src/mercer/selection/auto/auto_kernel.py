@@ -35,6 +35,7 @@ class AutoKernel(TunedModel):
 
     # What the search of a grid has beside this, and what the machine takes that is not chosen here.
     search, kernel, kernels, param_grid, factor = "adaptive", "auto", None, None, 3
+    _nests = True
     early_stop, error_score, return_train_score, refit = False, np.nan, False, True
     cache_size = None
 

@@ -60,8 +60,8 @@ class AutoKernelClassifier(AutoKernel, TunedClassifier):
         what the relevances came to.
     best_score_ : float
         Its mean score over the folds.
-    honest_score_ : float
-        The same without the luck of having been chosen (see the guide).
+    honest_score_, honest_error_ : float
+        The same without the luck of having been chosen (see the guide), and its standard error.
     best_estimator_ : SVC
         The machine fitted to all rows.
     kernel_, C_

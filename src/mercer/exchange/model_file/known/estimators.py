@@ -118,7 +118,7 @@ _register("estimators.mkl.regressor:MKLRegressor", (*_MACHINE, *_WEIGHTED), _mac
 _register("estimators.mkl.one_class:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
 _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
-    "best_estimator_", "refit_time_", "C_", "kernel_", "status_", "honest_score_", "ending_",
+    "best_estimator_", "refit_time_", "C_", "kernel_", "status_", "honest_score_", "honest_error_", "ending_",
 )  # fmt: skip
 _register(
     "selection.tuning.linear:LinearCV",
