@@ -20,8 +20,6 @@ import mercer
 from benchmarks.panel.tables import Table
 
 TRAIN, TUNE = "mercer train", "mercer tune"
-# Seconds that a search has, for each table.
-TUNE_SECONDS = 30.0
 
 
 def contestants(table: Table, with_tune: bool = False) -> dict[str, Any]:
@@ -30,7 +28,7 @@ def contestants(table: Table, with_tune: bool = False) -> dict[str, Any]:
     found = {TRAIN: _train(table, classifies)}
     if with_tune:
         kind = mercer.AutoKernelClassifier if classifies else mercer.AutoKernelRegressor
-        found[TUNE] = kind(time_limit=TUNE_SECONDS, random_state=0)
+        found[TUNE] = kind(random_state=0)
     return found | (_of_texts() if table.is_text else _of_columns(table, classifies))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from mercer.estimators.fitting.tasks import strategy_of
 from tests.oracles import exact_conditions as conditions
 from tests.oracles.exact_kernels import LONG
 
@@ -61,7 +62,7 @@ def _layout(problem, model):
     if n_classes == 2:
         yield "two classes", everything, np.where(codes == 1, 1.0, -1.0), 0 * everything
         return
-    if getattr(model, "multi_class", "ovo") != "ovo":
+    if strategy_of(model) != "ovo":
         for c in range(n_classes):
             yield f"class {c}", everything, np.where(codes == c, 1.0, -1.0), np.full(len(codes), c)
         return

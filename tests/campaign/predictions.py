@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mercer.estimators.fitting.tasks import strategy_of
 from tests.campaign.functions import values
 from tests.oracles.exact_conditions import PREDICTION, rounding
 from tests.oracles.exact_kernels import LONG
@@ -68,7 +69,7 @@ def _classifier(problem, model, rows, is_new, where):
         wanted = model.classes_[(exact[:, 0] > 0).astype(int)]
         if (model.predict(rows)[sure] != wanted[sure]).any():
             yield f"{where}: a label is not that of the sign"
-    elif getattr(model, "multi_class", "ovo") != "ovo" or model.decision_function_shape == "ovo":
+    elif strategy_of(model) != "ovo" or model.decision_function_shape == "ovo":
         yield from _difference(told, exact, allowed, where)
 
 

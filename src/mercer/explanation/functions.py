@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from mercer.estimators.fitting.tasks import pairs
+from mercer.estimators.fitting.tasks import pairs, strategy_of
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -16,6 +16,6 @@ def function_names(model: "BaseEstimator", count: int) -> list[str]:
     names = [str(label) for label in classes]
     if len(names) == 2:
         return [f"{names[1]} rather than {names[0]}"]
-    if getattr(model, "multi_class", "ovr") == "ovo":
+    if strategy_of(model) == "ovo":
         return [f"{names[i]} rather than {names[j]}" for i, j in pairs(len(names))]
     return [f"{name} rather than the others" for name in names]

@@ -84,6 +84,8 @@ def symbols_of_text(kernel: "TextKernel", text: Any) -> list[Any]:
     """The symbols that a kernel of texts sees, as a list: characters, words, or what its tokenizer finds."""
     if isinstance(text, bytes | bytearray):
         text = bytes(text).decode("utf-8")
+    if getattr(kernel, "lowercase", False):
+        text = text.lower() if isinstance(text, str) else [str(token).lower() for token in text]
     if not isinstance(text, str) or kernel.tokenizer == "characters":
         return list(text)
     return list(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer._errors import MercerError
+from mercer.estimators.fitting.tasks import strategy_of
 from mercer.explanation.contributions import explain
 from mercer.kernels.table.frame import as_frame
 from mercer.report.figures import Shown, taken
@@ -93,7 +94,7 @@ def _function(machine: Any, shown: Shown, X: Any, k: int, predicted: Any, truth:
         return 0, 1.0 if said == 1 else -1.0
     values = shown.model.decision_function(taken(X, np.array([k])))[0]
     against = classes.index(truth) if truth != predicted and truth in classes else _second(values, said)
-    if getattr(machine, "multi_class", "ovr") != "ovo":
+    if strategy_of(machine) != "ovo":
         return said, 1.0
     i, j = sorted((said, against))
     place = i * len(classes) - i * (i + 1) // 2 + (j - i - 1)

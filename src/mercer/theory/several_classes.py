@@ -111,7 +111,7 @@ def _tasks(model: Any, y: Labels) -> tuple[list[_Task], str]:
     classes, y = np.asarray(model.classes_), np.asarray(y)
     if y.ndim != 1 or not np.isin(y, classes).all():
         raise DataError(f"y must hold the labels {classes.tolist()} that the model was fitted to")
-    kind = getattr(model, "multi_class", None)
+    kind = getattr(model, "multi_class_", getattr(model, "multi_class", None))
     codes = np.searchsorted(classes, y)
     if kind == "ovo":
         made = [(f"{classes[i]} or {classes[j]}", np.flatnonzero((codes == i) | (codes == j)), i)

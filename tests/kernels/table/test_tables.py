@@ -52,6 +52,8 @@ class Letters(CountKernel):
 
     length: object = 3
     tokenizer: str = "letters"
+    weighting: str = "count"
+    lowercase: bool = False
 
     item_name = "text"
 
@@ -327,8 +329,8 @@ def test_infer_looks_at_types_and_values(texts_have_a_kernel, monkeypatch):
     found = Columns.infer(frame, exclude=["label"]).kernels
     assert {name: repr(kernel) for name, kernel in found.items()} == {
         "amount": "RBF(gamma=1.0)", "price": "RBF(gamma=1.0)", "ok": "Delta()", "colour": "Delta()",
-        "when": "RBF(gamma=1.0)", "review": "Letters(length=(1, 2), tokenizer='words').normalized()",
-        "shape": "Letters().normalized()",
+        "when": "RBF(gamma=1.0)", "shape": "Letters().normalized()",
+        "review": "Letters(length=(1, 2), tokenizer='words', weighting='tf-idf', lowercase=True).normalized()",
     }  # fmt: skip
     words = [{"word": f"{i}"} for i in range(30)]
     assert Columns.infer(words, text=Letters()).kernels == {"word": Letters()}

@@ -50,7 +50,7 @@ def test_texts_have_kernels_of_several_lengths(value):
     for texts in (words, letters):
         for family in item_families(texts):
             assert psd(family.make(max(value, int(family.ends[0])))(texts))
-    assert [family.name for family in item_families(words)] == ["words", "up_to"]
+    assert [family.name for family in item_families(words)] == ["words", "letters", "words+letters"]
 
 
 def test_a_table_has_its_kernel_in_several_widths(rng):

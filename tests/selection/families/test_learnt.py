@@ -1,49 +1,20 @@
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
 
-from mercer.kernels import RBF, Linear, Standardised
+from mercer.estimators.auto.table_kernel import table_kernel
+from mercer.kernels import RBF, Linear
 from mercer.selection.families.learnt import Aligned, Recipe, learnt_kernel
-from mercer.selection.families.relevance import Relevance, _Likelihood, relevances
+from mercer.selection.families.learnt_table import LearntTable, with_width
 
 
-def test_the_slope_of_the_likelihood_is_its_derivative(rng):
-    rows, targets = rng.normal(size=(25, 3)), rng.normal(size=(25, 2))
-    start = np.array([-1.0, -0.5, 0.3, 0.2, -1.0])
-    likelihood = _Likelihood(rows, targets, rng.uniform(0.5, 3.0, 25), start + 0.1)
-    expected = approx_fprime(start, lambda x: likelihood(x)[0], 1e-6)
-    assert likelihood(start)[1] == pytest.approx(expected, rel=1e-4, abs=1e-4)
-
-
-def test_a_row_of_weight_two_is_a_row_that_stands_there_twice(rng):
-    rows, targets = rng.normal(size=(20, 2)), rng.normal(size=(20, 1))
-    weights = rng.integers(1, 4, 20)
-    one = _Likelihood(rows, targets, weights.astype(float), np.zeros(4))
-    copied = np.repeat(np.arange(20), weights)
-    other = _Likelihood(rows[copied], targets[copied], np.ones(len(copied)), np.zeros(4))
-    points = rng.normal(size=(2, 4))
-    # Up to a constant, which no derivative sees.
-    assert one(points[0])[0] - one(points[1])[0] == pytest.approx(other(points[0])[0] - other(points[1])[0], rel=1e-5)
-    assert one(points[0])[1] == pytest.approx(other(points[0])[1], rel=1e-4, abs=1e-5)
-
-
-def test_columns_that_say_nothing_are_less_relevant(rng):
-    rows = rng.normal(size=(200, 6))
-    theta = relevances(rows, np.sign(rows[:, :1] * rows[:, 1:2]))
-    assert theta[:2].min() > 10 * theta[2:].max()
-
-
-def test_targets_that_do_not_vary_leave_columns_alike(rng):
-    assert relevances(rng.normal(size=(9, 2)), np.ones((9, 1))).tolist() == [0.25, 0.25]
-
-
-def test_relevances_become_a_kernel_of_scaled_columns(rng):
-    X = rng.normal(3.0, 5.0, size=(30, 2))
-    scaling = Standardised(Linear()).bind(X)
-    kernel = Relevance(scaling, width=2.0).kernel(np.array([0.3, 0.7]))
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    away = (Z[:, None] - Z) ** 2 @ [0.3, 0.7]
-    assert kernel(X) == pytest.approx(np.exp(-away / 4.0))
+def test_rows_of_numbers_and_tables_learn_relevances_in_one_way(rng):
+    X = rng.normal(size=(80, 3))
+    y = np.sign(X[:, 0] * X[:, 1])
+    recipe = LearntTable("gaussian", width=2.0)
+    assert isinstance(recipe, Recipe)
+    kernel = learnt_kernel(recipe, X, y, None, True, {})
+    expected = table_kernel(X, y, shape="gaussian").kernel.bind(X)
+    assert kernel == with_width(expected, 2.0) != expected
 
 
 def test_weights_of_kernels_are_those_of_largest_alignment(rng):

@@ -2,6 +2,9 @@
 
 A sample decides, because the best C hardly depends on how many rows there are: it weighs the loss of one row. Three
 powers of ten are tried first, and the search goes on where the best lies at the edge. All fits share one kernel matrix.
+
+The same folds tell whether several classes are better learnt in pairs or each against the rest. Pairs are the usual
+thing and the quicker one; but of many classes with few rows each, as topics of texts have, a pair sees too little.
 """
 
 import warnings
@@ -27,8 +30,12 @@ STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 _FIRST = (2, 3, 4)
 # Rows that decide, at most, and at least; folds.
 MOST_ROWS, FEWEST_ROWS, FOLDS = 600, 12, 3
+# How several classes are learnt: in pairs, or each against the rest.
+PAIRS, REST = "ovo", "ovr"
 # A larger C must be better by so many standard errors of the difference... of a score between 0 and 1.
 CLEARLY = 0.002
+# Each class against the rest must be right where pairs are wrong more often than the reverse, by so many deviations.
+CLEARLY_MORE = 1.5
 # Bins of a quantity, in which folds are dealt.
 BINS = 8
 # Scores need not be as accurate as a solution.
@@ -46,16 +53,37 @@ def strength_by_folds(
     weights: FloatArray | None,
     unit: float,
     stop: Callable[[], bool],
-) -> float:
-    """What C should be, in units: one of STRENGTHS, 1 where nothing tells."""
+) -> tuple[float, str]:
+    """(what C should be, in units: one of STRENGTHS; how several classes should be learnt: "ovo" or "ovr").
+
+    1 and "ovo" where nothing tells.
+    """
     is_quantity = is_regressor(estimator)
     chosen, keys = _sampled(X, y, weights)
     codes = _codes(y[chosen], is_quantity)
     folds = assign_folds(codes, keys, FOLDS)
     if len(chosen) < FEWEST_ROWS or len(np.unique(folds[folds >= 0])) < FOLDS or stop():
-        return 1.0
+        return 1.0, PAIRS
     scores = _Scores(estimator, _matrix(kernel, X, chosen), y[chosen], folds, unit, is_quantity)
-    return _best(scores, stop)
+    best = _best(scores, stop)
+    is_open = getattr(estimator, "multi_class", None) == "auto" and len(np.unique(y)) > 2
+    return against_the_rest(scores, best, stop) if is_open else (best, PAIRS)
+
+
+def against_the_rest(scores: "_Scores", strength: float, stop: Callable[[], bool]) -> tuple[float, str]:
+    """The same with each class against the rest, where that is clearly right more often."""
+    in_pairs = scores.right.get((strength, PAIRS))
+    if in_pairs is None:
+        return strength, PAIRS
+    # Against many rows of the rest, a class needs no smaller C than against another class.
+    mine = [each for each in (strength, 10.0 * strength) if scores(each, stop, REST) is not None]
+    if not mine:
+        return strength, PAIRS
+    best = max(mine, key=lambda each: float(scores.right[each, REST].sum()))
+    gained = scores.right[best, REST] - in_pairs
+    # McNemar's test: rows on which both are right, or both wrong, say nothing.
+    is_clear = gained.sum() > CLEARLY_MORE * np.sqrt(np.abs(gained).sum())
+    return (best, REST) if is_clear else (strength, PAIRS)
 
 
 def _best(scores: "_Scores", stop: Callable[[], bool]) -> float:
@@ -89,10 +117,14 @@ class _Scores:
         self.machine = clone(estimator).set_params(kernel="precomputed", **plain)
         self.machine.set_params(tol=max(self.machine.tol, TOLERANCE * (float(np.std(y)) if is_quantity else 1.0)))
         self.K, self.y, self.folds, self.unit, self.is_quantity = K, y, folds, unit, is_quantity
+        # How right each row was, by strength and by how classes were learnt.
+        self.right: dict[tuple[float, str], FloatArray] = {}
 
-    def __call__(self, strength: float, stop: Callable[[], bool]) -> float | None:
+    def __call__(self, strength: float, stop: Callable[[], bool], how: str = PAIRS) -> float | None:
         """None where it cannot be told."""
         self.machine.set_params(C=self.unit * strength)
+        if how == REST or getattr(self.machine, "multi_class", None) == "auto":
+            self.machine.set_params(multi_class=how)
         right = np.zeros(len(self.y))
         held = self.folds >= 0
         for fold in range(FOLDS):
@@ -107,6 +139,7 @@ class _Scores:
                     return None
             said = model.predict(self.K[np.ix_(test, train)])
             right[test] = -((said - self.y[test]) ** 2) if self.is_quantity else said == self.y[test]
+        self.right[strength, how] = right
         mean = float(right[held].mean())
         return 1.0 + mean / (float(np.var(self.y)) or 1.0) if self.is_quantity else mean
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer._errors import DataError
 from mercer._types import Array, FloatArray, IndexArray, Rows
+from mercer.estimators.auto.text_kernel import learnt_text_kernel
 from mercer.kernels.algebra.sum_product import Sum
 from mercer.kernels.table.coding import measured
 from mercer.kernels.table.encoded import Encoded
@@ -113,7 +114,7 @@ def table_kernel(
         return _built(readings, None, shape)
     rows = used[sample_of(len(used), MOST_ROWS)]
     part, Y = frame[rows], targets_of(np.asarray(y)[rows], is_quantity)
-    readings = _with_tails(part, readings, Y)
+    readings = _with_texts(part, _with_tails(part, readings, Y), Y, stop)
     learnt = _learnt(part, readings, Y, shape, stop, None if weights is None else weights[rows]) if Y.any() else None
     return _built(readings, learnt, shape)
 
@@ -145,6 +146,20 @@ def _with_tails(frame: Frame, readings: "dict[ColumnName, Reading]", Y: FloatArr
                 continue
             scores = [_alignment(measured(way, column).numbers_of(column), target) for way in ("rank", "log")]
             found[name] = Reading(("log",) if scores[1] > scores[0] else ("rank",), has_long_tail=True)
+    return found
+
+
+def _with_texts(
+    frame: Frame, readings: "dict[ColumnName, Reading]", Y: FloatArray, stop: Callable[[], bool]
+) -> "dict[ColumnName, Reading]":
+    """For each column of texts the kernel that tells most of the target by itself."""
+    found = dict(readings)
+    for name, reading in readings.items():
+        column = frame.column(name)
+        if reading.kernel is not None and column.kind == "text" and not column.missing.all():
+            there = ~column.missing
+            own = Y[there] - Y[there].mean(axis=0)
+            found[name] = Reading(kernel=learnt_text_kernel(column.items(there), own, stop))
     return found
 
 

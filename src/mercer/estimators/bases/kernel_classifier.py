@@ -100,7 +100,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
 
     @property
     def _has_pairs(self) -> bool:
-        return len(self.classes_) > 2 and self.multi_class == "ovo"
+        return len(self.classes_) > 2 and tasks.strategy_of(self) == "ovo"
 
     def decision_function(self, X: Rows) -> FloatArray:
         """Signed scores: above 0 the second of two classes, else one column a class or a pair.

@@ -94,7 +94,7 @@ def class_scores(model: Any, X: Rows, score: str) -> FloatArray:
     values = model.decision_function(X)
     if values.ndim == 1:
         return np.column_stack([values, -values])
-    if getattr(model, "decision_function_shape", "ovr") == "ovo" and model.multi_class == "ovo":
+    if getattr(model, "decision_function_shape", "ovr") == "ovo" and tasks.strategy_of(model) == "ovo":
         values = tasks.ovr_from_ovo(values, len(model.classes_))
     return -values
 

@@ -13,13 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from mercer._types import Array, FloatArray, Rows
-from mercer.estimators.auto.table_kernel import TableKernel, never, table_kernel
+from mercer.estimators.auto.table_kernel import MOST_ROWS, TableKernel, never, sample_of, table_kernel, targets_of
+from mercer.estimators.auto.text_kernel import learnt_text_kernel
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.graph.weisfeiler_lehman import WeisfeilerLehman
 from mercer.kernels.table.columns import Columns
 from mercer.kernels.table.encoded import Encoded
 from mercer.kernels.table.frame import as_frame, is_data_frame
-from mercer.kernels.table.infer_kernel import text_kernel
+from mercer.kernels.table.infer_kernel import has_words, text_kernel
 from mercer.kernels.tree.subset_tree import SubsetTree
 from mercer.kernels.tree.tree import Tree
 from mercer.kernels.vector.linear import Linear
@@ -75,7 +76,8 @@ def kernel_for(
     if getattr(items, "ndim", 2) == 2 and not _is_list_of(items, (str, Tree, Graph)):
         return _for_rows(X, of_table)
     if _is_list_of(items, str):
-        return _for_texts(items)
+        own = targets if targets is not None and len(targets) == len(items) else None
+        return _for_texts([str(text) for text in items], own, is_quantity, weights, stop)
     if _is_list_of(items, Tree):
         return SubsetTree().normalized(), "the items are trees"
     if _is_list_of(items, Graph):
@@ -104,10 +106,17 @@ def _usable(y: Any, is_quantity: bool) -> Array | None:
     return targets
 
 
-def _for_texts(items: Sequence[str] | Array) -> "tuple[Kernel, str]":
-    n_of_words = sum(len(text.split(None, 1)) > 1 for text in items)
-    told = "the items are texts" + ("" if 2 * n_of_words >= len(items) else " of one word each: sequences of letters")
-    return text_kernel(list(items)), told
+def _for_texts(
+    texts: Sequence[str], y: Array | None, is_quantity: bool, weights: FloatArray | None, stop: Callable[[], bool]
+) -> "tuple[Kernel, str]":
+    if not has_words(texts):
+        return text_kernel(texts), "the items are texts of one word each: sequences of letters"
+    if y is None:
+        return text_kernel(texts), "the items are texts"
+    used = np.arange(len(texts)) if weights is None else np.flatnonzero(weights > 0)
+    rows = used[sample_of(len(used), MOST_ROWS)]
+    kernel = learnt_text_kernel([texts[k] for k in rows], targets_of(y[rows], is_quantity), stop)
+    return kernel, "the items are texts: what of words, letters and pairs of words predicts best texts left out"
 
 
 def _is_list_of(X: Rows, kind: type | tuple[type, ...]) -> bool:

@@ -176,7 +176,9 @@ class AutomaticC:
 
     def _choose_C(self, X: Rows, sample_weight: ArrayLike | None, y: Array) -> None:
         """Note what "auto" is for checked data."""
-        vars(self).pop("C_", None)
+        for name in ("C_", "multi_class_"):
+            vars(self).pop(name, None)
+        how = "ovo"
         if is_auto(self.C):
             bias = getattr(self, "bias", "free")
             kernel = self.kernel_ if is_auto(self.kernel) else self.kernel
@@ -189,4 +191,7 @@ class AutomaticC:
             bound = resolve(kernel, self.gamma, self.degree, self.coef0, X, weights)
             quantity = y if is_regressor(self) else None
             unit = automatic_C(bound, self.gamma, self.degree, self.coef0, X, bias, sample_weight, quantity)
-            self.C_ = unit * strength_by_folds(self, bound, X, y, weights, unit, lambda: is_spent(STRENGTH_SHARE))
+            found, how = strength_by_folds(self, bound, X, y, weights, unit, lambda: is_spent(STRENGTH_SHARE))
+            self.C_ = unit * found
+        if is_auto(getattr(self, "multi_class", None)):
+            self.multi_class_ = how

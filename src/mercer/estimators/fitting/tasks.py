@@ -23,6 +23,12 @@ class BinaryTask:
     label: tuple
 
 
+def strategy_of(estimator: Any) -> str:
+    """How several classes are learnt: what `multi_class` says, and pairs where "auto" found nothing better."""
+    told = getattr(estimator, "multi_class", "ovr")
+    return getattr(estimator, "multi_class_", "ovo") if told == "auto" else told
+
+
 def two_class_tasks(
     codes: IndexArray, n_classes: int, multi_class: str, weights: FloatArray | None = None
 ) -> list[BinaryTask]:

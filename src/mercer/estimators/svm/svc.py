@@ -14,6 +14,7 @@ from mercer.estimators.fitting import all_pairs
 from mercer.estimators.fitting.auto_strength import AutomaticC
 from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
+from mercer.estimators.fitting.tasks import strategy_of
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
@@ -112,9 +113,10 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         so part of the penalty ("penalised"), or is absent ("none").
     loss : {"hinge", "squared_hinge"}, default="hinge"
         What a row pays for falling short of the margin: the shortfall, or its square.
-    multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+    multi_class : {"auto", "ovo", "ovr", "crammer_singer"}, default="auto"
         How several classes are told apart: by a machine for each pair of classes, by one for each class against the
-        rest, or by a single machine for all of them, which has a single certificate.
+        rest, or by a single machine for all of them, which has a single certificate. "auto" is pairs, unless C="auto"
+        too: then the same folds tell whether the rest is clearly better. `multi_class_` says which it was.
     solver : {"auto", "smo", "chunking", "chunking:qp", "dual_cd", "qp", "sgd"}, default="auto"
         "auto" is "smo". The others give the same answer more slowly: "qp" hands the dual, or where
         the rank is low the primal, to an interior point method; "chunking" solves growing chunks of
@@ -162,6 +164,8 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         0 if `status_` is OPTIMAL, otherwise 1.
     class_weight_ : ndarray of shape (n_classes,)
         The factor on C of each class.
+    multi_class_ : {"ovo", "ovr"}
+        What multi_class="auto" came to.
     shape_fit_ : tuple of int
         Shape of the training data.
     n_features_in_ : int
@@ -199,7 +203,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     # Names that `solver` takes.
     solvers = tuple(SOLVERS)
 
-    _multi_classes = ("ovo", "ovr", "crammer_singer")
+    _multi_classes = ("auto", "ovo", "ovr", "crammer_singer")
 
     def __init__(
         self,
@@ -221,7 +225,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         *,
         bias: str = "free",
         loss: str = "hinge",
-        multi_class: str = "ovo",
+        multi_class: str = "auto",
         solver: str = "auto",
         gap_tol: float | None = None,
         time_limit: float | None = None,
@@ -292,7 +296,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         if is_together and not np.isfinite(C).all():
             raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
         # Two classes together have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
-        how, times = ("ovr", 2.0) if is_together else (self.multi_class, 1.0)
+        how, times = ("ovr", 2.0) if is_together else (strategy_of(self), 1.0)
         setup = TwoClassProblems(codes, n_classes, how, times * C, self.loss, self.bias)
         if is_together and n_classes > 2:
             setup = TogetherProblem(codes, n_classes, C, self.bias)

@@ -19,7 +19,7 @@ from mercer.estimators.bases.probabilities import Calibration, Sigmoid
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.fitting.support import Support, linear_coefficients
-from mercer.estimators.fitting.tasks import pair_row, pairs
+from mercer.estimators.fitting.tasks import pair_row, pairs, strategy_of
 from mercer.kernels.base.distance_origin import origin_of
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import MatrixItems
@@ -81,7 +81,7 @@ class Machine:
         if classes is not None and len(classes) > 2 and not part(model, "has_pairs"):
             raise ParameterError(
                 f"a machine of {len(classes)} classes must have a function for each pair of them: multi_class must be "
-                f"'ovo', got {getattr(model, 'multi_class', 'ovr')!r}; ONNX takes the others"
+                f"'ovo', got {strategy_of(model)!r}; ONNX takes the others"
             )
         if classes is not None and len(classes) > 2 and hasattr(model, "approximation_"):
             raise ParameterError(

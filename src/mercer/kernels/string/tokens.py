@@ -69,9 +69,11 @@ def require_tokenizer(tokenizer: str | Callable[..., Any]) -> None:
         raise ParameterError(f'tokenizer must be "characters", "words" or a function of a text, got {tokenizer!r}')
 
 
-def symbols_of(items: Items, tokenizer: str | Callable[..., Any]) -> Symbols:
+def symbols_of(items: Items, tokenizer: str | Callable[..., Any], lowercase: bool = False) -> Symbols:
     """Read texts, or texts that are split into tokens already, into `Symbols`."""
     texts = [_decoded(item, place) for place, item in enumerate(unless_stopped(items))]
+    if lowercase:
+        texts = [_lowered(text) for text in texts]
     split = [not isinstance(text, str) for text in texts]
     if any(split) and not all(split):
         place = split.index(not split[0])
@@ -104,6 +106,12 @@ def _decoded(item: Any, place: int) -> str | list[Any]:
                 "decode it first, for example by item.decode('latin-1')"
             ) from error
     return _tokens(item, place)
+
+
+def _lowered(text: str | list[Any]) -> str | list[Any]:
+    if isinstance(text, str):
+        return text.lower()
+    return [token.lower() if isinstance(token, str) else token for token in text]
 
 
 def _tokens(item: Any, place: int) -> list[Any]:

@@ -4,6 +4,9 @@ from typing import Any
 
 from mercer.kernels._types import ColumnName
 from mercer.kernels.algebra.scaled_power import Scaled
+from mercer.kernels.algebra.sum_product import Sum
+from mercer.kernels.string.lengths import length_range
+from mercer.kernels.string.spectrum import Spectrum
 from mercer.kernels.table.columns import Columns
 from mercer.kernels.table.encoded import Encoded, ways_of
 from mercer.kernels.table.on import On
@@ -45,8 +48,19 @@ def describe_columns(kernel: Any) -> dict[ColumnName, str]:
 
 
 def _kind(kernel: Any) -> str:
+    if isinstance(kernel, Sum):
+        return " and ".join(_kind(part) for part in kernel.kernels)
     inner = getattr(kernel, "kernel", None)
-    return type(kernel).__name__ if inner is None else _kind(inner)
+    if inner is not None:
+        return _kind(inner)
+    return _words_of(kernel) if isinstance(kernel, Spectrum) else type(kernel).__name__
+
+
+def _words_of(kernel: Spectrum) -> str:
+    shortest, longest = length_range(kernel.length)
+    if kernel.tokenizer != "words":
+        return "its letters"
+    return "its words" if longest == 1 else "its pairs of words" if shortest == 2 else "its words and pairs of words"
 
 
 def _of_encoded(kernel: Encoded) -> dict[ColumnName, str]:

@@ -65,10 +65,14 @@ def column_kernel(column: "Column") -> "Kernel":
 
 
 def text_kernel(texts: Sequence[str], name: ColumnName = "text") -> "Kernel":
-    """Words and pairs of words; letters where there are no words, as in sequences of proteins."""
-    n_of_words = sum(len(text.split(None, 1)) > 1 for text in texts)
-    words = {"length": (1, 2), "tokenizer": "words"} if 2 * n_of_words >= len(texts) else {}
-    return _named("Spectrum", name, **words).normalized()
+    """Words and pairs of words, rare ones counting more; letters where there are no words, as in proteins."""
+    words = {"length": (1, 2), "tokenizer": "words", "weighting": "tf-idf", "lowercase": True}
+    return _named("Spectrum", name, **(words if has_words(texts) else {})).normalized()
+
+
+def has_words(texts: Sequence[str]) -> bool:
+    """Whether half of the texts, or more, are of several words."""
+    return 2 * sum(len(text.split(None, 1)) > 1 for text in texts) >= len(texts)
 
 
 def is_prose(texts: Sequence[str]) -> bool:

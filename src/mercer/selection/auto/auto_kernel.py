@@ -19,7 +19,9 @@ from mercer.selection.families.items import item_families
 from mercer.selection.families.learnt import Aligned
 from mercer.selection.families.vectors import vector_families
 from mercer.selection.tuning.base import TunedModel
+from mercer.selection.tuning.results import Table
 from mercer.selection.tuning.search import Task
+from mercer.selection.tuning.winner import unless_told_apart
 
 # Where C begins and ends: kernels of values about 1, and targets of deviation 1.
 CS = (0.25, 1.0, 4.0, 16.0, 64.0)
@@ -33,6 +35,7 @@ class AutoKernel(TunedModel):
 
     # What the search of a grid has beside this, and what the machine takes that is not chosen here.
     search, kernel, kernels, param_grid, factor = "adaptive", "auto", None, None, 3
+    _nests = True
     early_stop, error_score, return_train_score, refit = False, np.nan, False, True
     cache_size = None
 
@@ -98,7 +101,8 @@ class AutoKernel(TunedModel):
             return super().fit(X, y, sample_weight, groups=groups)
         finally:
             # Functions, which no file keeps and nobody needs any more.
-            vars(cast(Any, self)).pop("_families", None)
+            for name in ("_families", "_rule"):
+                vars(cast(Any, self)).pop(name, None)
 
     def _space(self, template: BaseEstimator, task: Task) -> Space:
         unit = self._unit(task)
@@ -106,7 +110,14 @@ class AutoKernel(TunedModel):
         lines = [family.line() for family in self._families.values()]
         lines = [replace(line, fixed={**line.fixed, **self._common(unit)}) for line in lines]
         ends = ENDS_OF_C[0] * unit, ENDS_OF_C[1] * unit
+        self._rule = lines[0].setting(1.0) if lines[0].name == "width" and self.families is None else None
         return Space(tuple(lines), tuple(unit * C for C in CS), STEP, ends, self._extras(unit))
+
+    def _winner(self, table: Table, judge: str) -> int:
+        """The kernel that data have by rule, unless the folds tell another to be better."""
+        best, rule = super()._winner(table, judge), self._rule
+        usual = [{name: value for name, value in each.items() if name != "C"} == rule for each in table.settings]
+        return unless_told_apart(table, judge, best, np.array(usual))
 
     def _blend(self, settings: Sequence[Mapping[str, Any]]) -> Line | None:
         parts = [setting for setting in settings if isinstance(_kernel_of(setting, self._families), Kernel)]

@@ -60,8 +60,8 @@ class AutoKernelClassifier(AutoKernel, TunedClassifier):
         what the relevances came to.
     best_score_ : float
         Its mean score over the folds.
-    honest_score_ : float
-        The same without the luck of having been chosen (see the guide).
+    honest_score_, honest_error_ : float
+        The same without the luck of having been chosen (see the guide), and its standard error.
     best_estimator_ : SVC
         The machine fitted to all rows.
     kernel_, C_
@@ -137,5 +137,6 @@ class AutoKernelClassifier(AutoKernel, TunedClassifier):
             ) from error
 
     def _extras(self, unit: float) -> tuple[Mapping[str, Any], ...]:
+        found: list[Mapping[str, Any]] = [{"multi_class": "ovr"}] if len(self.classes_) > 2 else []
         is_wanted = isinstance(self.scoring, str) and self.scoring in _OF_CLASSES
-        return ({"class_weight": "balanced"},) if is_wanted and self.class_weight is None else ()
+        return (*found, {"class_weight": "balanced"}) if is_wanted and self.class_weight is None else tuple(found)

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._types import IndexArray
+from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.selection.auto.lattice import Judged, Line, Point, Space
+from mercer.selection.auto.nested import halved
 from mercer.selection.tuning.parts import FEWEST, fills_folds, first_rows, smaller, together
 from mercer.selection.tuning.progress import Progress
 from mercer.selection.tuning.results import Table
@@ -76,6 +77,8 @@ class Climb:
         Of the score.
     refits : bool
         Whether the best is fitted to all rows when the search has ended.
+    nests : bool
+        Whether to judge all settings on halves of the folds too, for a score that owes nothing to choosing.
     """
 
     space: Space
@@ -86,6 +89,7 @@ class Climb:
     blend: Callable[[Sequence[Mapping[str, Any]]], Line | None]
     best_possible: float | None
     refits: bool = True
+    nests: bool = False
     known: dict[Point, Judged] = field(default_factory=dict)
     ending: str = "every rung was climbed"
 
@@ -109,7 +113,18 @@ class Climb:
         self.ending = _ENDS.get(self.limits.reached(), self.ending)
         joined = together(self._tables)
         joined.planned = joined.state.size + int(self._left_out)
+        # Of many rows there is little luck to take out, and halves would take long.
+        if self.nests and len(parts) == 1 and self.limits.deadline is None and not self._is_over():
+            joined.halves = self._on_halves(joined, classifies)
         return joined
+
+    def _on_halves(self, joined: Table, classifies: bool) -> FloatArray | None:
+        """The scores of all settings on halves of what the folds learn from; None where there was no end to it."""
+        part = halved(self.task, classifies)
+        self._progress.insert(len(joined.settings) * len(part.folds), self.task.n // 2)
+        table = self.run(joined.settings, part, self._progress)
+        self._progress.place += 1
+        return table.test[self.judge] if self.limits.reached() is None else None
 
     # --- a rung -----------------------------------------------------------------------------
 
@@ -233,7 +248,9 @@ class Climb:
         count = min(self._most_promoted(rows), math.ceil(len(self.known) / 2))
         count = 1 if self._is_perfect() else max(2, count)
         ranked = sorted(self.known, key=lambda point: -self.known[point].score)
-        return {point: self.known[point].window(self.known[point].folds) for point in ranked[:count]}
+        # The kernel by rule stays to the end: it gives way only to one that is better on all rows.
+        chosen = [*ranked[:count], *(point for point in ranked[count:] if point == Point(0, 1.0))]
+        return {point: self.known[point].window(self.known[point].folds) for point in chosen}
 
     def _planned(self, folds: int) -> list[tuple[int, int]]:
         """Fits and rows of the rungs, as they will be if nothing lies at an end."""

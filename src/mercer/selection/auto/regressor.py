@@ -49,7 +49,7 @@ class AutoKernelRegressor(AutoKernel, TunedRegressor):
     ----------
     best_params_ : dict
         Family, width or length, C and epsilon of the winner.
-    best_score_, honest_score_, best_index_, cv_results_, n_splits_, scorer_, multimetric_, refit_time_
+    best_score_, honest_score_, honest_error_, best_index_, cv_results_, n_splits_, scorer_, multimetric_, refit_time_
         As in `AutoKernelClassifier`.
     ending_, status_
         As in `AutoKernelClassifier`.

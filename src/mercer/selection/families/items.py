@@ -1,12 +1,12 @@
 """Families of kernels for texts, trees, graphs and tables."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from mercer._errors import DataError
 from mercer._types import FloatArray, Rows
 from mercer.estimators.auto.table_kernel import table_kernel
+from mercer.estimators.auto.text_kernel import LETTERS, are_long
 from mercer.estimators.fitting.auto_kernel import kernel_for
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.graph.graph import Graph
@@ -16,11 +16,13 @@ from mercer.kernels.graph.weisfeiler_lehman import WeisfeilerLehman
 from mercer.kernels.string.mismatch import Mismatch
 from mercer.kernels.string.spectrum import Spectrum
 from mercer.kernels.table.columns import Columns
+from mercer.kernels.table.infer_kernel import has_words
 from mercer.kernels.tree.partial_tree import PartialTree
 from mercer.kernels.tree.subset_tree import SubsetTree
 from mercer.kernels.tree.subtree import Subtree
 from mercer.kernels.tree.tree import Tree
 from mercer.selection.families.family import Family, by_length, by_width
+from mercer.selection.families.learnt_table import learnt, with_width
 
 # How the joint part of a table's kernel falls with the distance.
 SHAPES = ("rough", "once smooth", "gaussian")
@@ -46,17 +48,31 @@ def item_families(X: Rows, weights: FloatArray | None = None) -> tuple[Family, .
 
 
 def text_families(texts: Sequence[str]) -> tuple[Family, ...]:
-    """Words where there are some, and letters in any case."""
-    has_words = 2 * sum(len(text.split(None, 1)) > 1 for text in texts) >= len(texts)
-    letters = by_length("up_to", lambda most: Spectrum(length=(1, most)).normalized(), (3, 5), 12)
-    if has_words:
-        words = by_length("words", lambda most: Spectrum(length=(1, most), tokenizer="words").normalized(), (1, 2), 4)
-        return words, letters
+    """Words and letters, rare ones counting more, where there are words; else stretches of letters as they are."""
+    if has_words(texts):
+        words = by_length("words", lambda most: _of_words(most).bind(texts), (1, 2), 4)
+        if are_long(texts):
+            return (words,)
+        letters = LETTERS.bind(texts)
+        return (
+            words,
+            by_length("letters", lambda most: _of_letters(most).bind(texts), (3, 5), 8, 2),
+            by_length("words+letters", lambda most: 0.5 * _of_words(most).bind(texts) + 0.5 * letters, (1, 2), 3),
+        )
+    up_to = by_length("up_to", lambda most: Spectrum(length=(1, most)).normalized(), (3, 5), 12)
     return (
         by_length("spectrum", lambda length: Spectrum(length=length).normalized(), (2, 3, 4, 5), 12),
-        letters,
+        up_to,
         by_length("mismatch", lambda length: Mismatch(length, 1).normalized(), (4, 5), 7, 2),
     )
+
+
+def _of_words(most: int) -> Kernel:
+    return Spectrum(length=(1, most), tokenizer="words", weighting="tf-idf", lowercase=True).normalized()
+
+
+def _of_letters(most: int) -> Kernel:
+    return Spectrum(length=(2, most), weighting="tf-idf", lowercase=True).normalized()
 
 
 _OF_GRAPHS = (
@@ -80,42 +96,7 @@ def table_families(X: Any, weights: FloatArray | None = None) -> tuple[Family, .
     whole, _ = kernel_for(X)
     if not isinstance(whole, Kernel):
         raise DataError(f"X must be rows of numbers, texts, trees, graphs or a table, got {type(X).__name__}")
-    shapes = [by_width(shape.replace(" ", "_"), _learnt(shape), 0.5, 1.0, 2.0) for shape in SHAPES]
+    shapes = [by_width(shape.replace(" ", "_"), learnt(shape), 0.5, 1.0, 2.0) for shape in SHAPES]
     alike = by_width("table", lambda width: with_width(table_kernel(X).kernel.bind(X, weights), width), 0.5, 1.0, 2.0)
     each = Columns.infer(X, combine="mean").bind(X, weights)
     return (*shapes, alike, by_width("additive", lambda width: with_width(each, width), 0.5, 1.0))
-
-
-def _learnt(shape: str) -> Any:
-    return lambda width: LearntTable(shape, width)
-
-
-@dataclass(frozen=True)
-class LearntTable:
-    """The recipe of the kernel that tables have by rule, its columns weighed by the labels."""
-
-    shape: str
-    width: float = 1.0
-
-    @property
-    def learnt_once(self) -> Hashable:
-        return self.shape
-
-    def learn(self, X: Any, y: Any, weights: FloatArray | None, classifies: bool) -> Kernel:
-        """The kernel of the usual width."""
-        found = table_kernel(X, y, is_quantity=not classifies, weights=weights, shape=self.shape)
-        return found.kernel.bind(X, weights)
-
-    def kernel(self, learnt: Kernel) -> Kernel:
-        """The same, wider or narrower."""
-        return with_width(learnt, self.width)
-
-
-def with_width(kernel: Kernel, width: float) -> Kernel:
-    """A kernel with all its Gaussians, and their like, wider or narrower."""
-    changed = {
-        name: value / width**2 if name.endswith("gamma") else value * width
-        for name, value in kernel.get_params().items()
-        if name.endswith(("gamma", "length_scale")) and isinstance(value, float)
-    }
-    return kernel.replace(**changed) if changed else kernel

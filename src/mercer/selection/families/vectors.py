@@ -23,7 +23,7 @@ from mercer.kernels.vector.matern import Matern
 from mercer.kernels.vector.rational_quadratic import RationalQuadratic
 from mercer.kernels.vector.rbf import RBF
 from mercer.selection.families.family import Family, by_width
-from mercer.selection.families.relevance import Relevance
+from mercer.selection.families.learnt_table import learnt
 
 # More columns than this are not given a kernel, or a relevance, each.
 MOST_ADDED = 60
@@ -41,7 +41,7 @@ def vector_families(X: Rows, weights: FloatArray | None = None) -> tuple[Family,
     >>> from mercer.selection.families.vectors import vector_families
     >>> [family.name for family in vector_families(np.random.default_rng(0).normal(size=(9, 2)))]
     ... # doctest: +NORMALIZE_WHITESPACE
-    ['rbf', 'linear', 'laplacian', 'matern', 'rational_quadratic', 'unscaled', 'additive', 'additive+joint',
+    ['rough', 'rbf', 'linear', 'laplacian', 'matern', 'rational_quadratic', 'unscaled', 'additive', 'additive+joint',
      'relevance']
     """
     return _of_sparse(X, weights) if sparse.issparse(X) else _of_dense(np.asarray(X), weights)
@@ -85,8 +85,9 @@ def _of_dense(X: np.ndarray, weights: FloatArray | None) -> tuple[Family, ...]:
         # One by one and all together, half and half.
         both = lambda width: 0.5 * _additive(scaling, 1.0) + 0.5 * scaling.replace(kernel=rbf(width))  # noqa: E731
         found.append(by_width("additive+joint", both, 0.5, 1.0))
-    if 1 < d <= MOST_RELEVANT:
-        found.append(by_width("relevance", lambda width: Relevance(scaling, width), 0.5, 1.0))
+    if 1 < d <= MOST_RELEVANT and np.ptp(X, axis=0).any():
+        rule = by_width("rough", learnt("rough"), 0.5, 1.0, 2.0)
+        found = [rule, *found, by_width("relevance", learnt("gaussian"), 0.5, 1.0)]
     return tuple(found)
 
 

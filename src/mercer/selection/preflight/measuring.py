@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from mercer._errors import MercerError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
+from mercer.estimators.fitting.tasks import strategy_of
 from mercer.selection.preflight.sample import is_gram, last_step, part_of, weights_of
 from mercer.selection.preflight.timer import CoreTimer
 from mercer.solvers.dual_qp import policy
@@ -106,7 +107,7 @@ def _goes_another_way(estimator: "BaseEstimator", codes: IndexArray | None, m: i
 
 def are_pairs_small(estimator: "BaseEstimator", codes: IndexArray | None, m: int, n: int) -> bool:
     """Whether pairs of classes are solved to rounding error on m rows, but not on all."""
-    if codes is None or getattr(estimator, "multi_class", "ovr") != "ovo" or len(np.bincount(codes)) < 3:
+    if codes is None or strategy_of(estimator) != "ovo" or len(np.bincount(codes)) < 3:
         return False
     pair = 2.0 * float(np.median(np.bincount(codes)))
     return pair * m / n <= policy.EXACT_SIZE < pair

@@ -31,6 +31,7 @@ from mercer.estimators.fitting.training import Budget
 from mercer.estimators.fitting.whole_fit import unchanged_by_errors
 from mercer.selection.auto.climb import Climb
 from mercer.selection.auto.lattice import Line, Space
+from mercer.selection.auto.nested import nested_score
 from mercer.selection.tuning import telling
 from mercer.selection.tuning.fold_jobs import with_learnt_kernel
 from mercer.selection.tuning.folds import folds_of
@@ -74,6 +75,8 @@ class TunedModel(HoldsKernels):
     _machine: type
     _default_score: str
     _classifies: bool
+    # Whether a search also judges on halves of the folds, so that its score owes nothing to choosing.
+    _nests = False
 
     support_ = _delegated("support_", "Numbers of the support vectors.")
     support_vectors_ = _delegated("support_vectors_", "The support vectors.")
@@ -271,6 +274,7 @@ class TunedModel(HoldsKernels):
             self._blend,
             scores.best_possible(scores.judge),
             bool(self.refit),
+            self._nests,
         )
         table = climb.search(self.random_state, self._classifies, is_precomputed(self._input_kernel()))
         self.ending_ = climb.ending
@@ -305,13 +309,27 @@ class TunedModel(HoldsKernels):
                 f"scoring={self.scoring!r} is NaN on every fold for every setting, so that none is the best; "
                 "choose another score, or folds on which it is defined"
             )
-        self.best_index_ = winner_of(table, scores.judge)
+        self.best_index_ = self._winner(table, scores.judge)
         self.best_params_ = table.settings[self.best_index_]
         self.best_score_ = score_of(table, scores.judge, self.best_index_)
-        self.honest_score_ = honest_score(scores_of_rivals(table, scores.judge, self.best_index_))
+        self.honest_score_, self.honest_error_ = self._honest(table, scores.judge)
         self.cv_results_ = table.as_results(self.return_train_score, scores.kept_names(table))
         self.multimetric_ = not scores.is_single
         self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
+
+    def _honest(self, table: Table, judge: str) -> tuple[float, float]:
+        """(the score less what choosing has added to it, its standard error)."""
+        if table.halves is not None:
+            return nested_score(table.test[judge], table.halves)
+        rivals = scores_of_rivals(table, judge, self.best_index_)
+        own = table.test[judge][self.best_index_]
+        own = own[~np.isnan(own)]
+        error = float(np.std(own, ddof=1) / np.sqrt(len(own))) if len(own) > 1 else np.nan
+        return honest_score(rivals), error
+
+    def _winner(self, table: Table, judge: str) -> int:
+        """The number of the setting that is taken."""
+        return winner_of(table, judge)
 
     def _refit(
         self,

@@ -50,6 +50,8 @@ class Table:
         self.rounds, self.planned = np.zeros(len(settings), np.intp), self.state.size
         # More columns, of those who have more to say of a setting.
         self.extra = {}
+        # Scores on halves of what each fold learns from, two for each fold, of a search that asks for them.
+        self.halves: FloatArray | None = None
 
     def scores(self, part: dict[str, FloatArray], name: str) -> FloatArray:
         """The scores of a name in `test` or `train`; new ones know of what has failed before they came."""

@@ -11,6 +11,7 @@ from mercer._jit.threads import Stopped
 from mercer._types import IndexArray, Rows
 from mercer.estimators.fitting.given_matrix import evaluate, require_gram
 from mercer.estimators.fitting.inputs import is_function
+from mercer.estimators.fitting.tasks import strategy_of
 from mercer.estimators.fitting.training import TrainingData
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.given.precomputed import Precomputed
@@ -36,7 +37,7 @@ def shares_matrix(model: "BaseEstimator") -> bool:
     if _asks_data(model.C) or _asks_data(model.kernel):
         return False
     is_plain = getattr(model, "solver", "auto") in ("auto", "smo") and not getattr(model, "probability", False)
-    has_tasks = getattr(model, "multi_class", "ovo") in ("ovo", "ovr")
+    has_tasks = strategy_of(model) in ("ovo", "ovr")
     return is_plain and has_tasks and model.gap_tol is None and bool(np.isfinite(_place(model)))
 
 

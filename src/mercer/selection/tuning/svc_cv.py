@@ -130,6 +130,8 @@ class SVCCV(TunedClassifier):
     honest_score_ : float
         What `best_score_` is without the luck of having been chosen: settings chosen by some folds, judged on the
         others, over all ways to draw folds (see the guide). NaN where there is only one fold.
+    honest_error_ : float
+        Its standard error, as the folds have it.
     best_index_ : int
         Its place in `cv_results_`.
     best_estimator_ : SVC

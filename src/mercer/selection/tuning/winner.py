@@ -31,6 +31,24 @@ def winner_of(table: "Table", judge: str) -> int:
     return int(np.nanargmax(partly))
 
 
+def unless_told_apart(table: "Table", judge: str, best: int, usual: BoolArray) -> int:
+    """The best of the usual settings, where the folds cannot tell it from the best of all; else the latter.
+
+    The best of hundreds is partly the luckiest. One that stood there before anything was tried gives way only to one
+    that is better by more than a standard error of the difference, fold by fold.
+    """
+    scores = table.test[judge]
+    rivals = usual & table.is_complete() & (table.rounds == table.rounds[best]) & ~np.isnan(scores).all(axis=1)
+    if usual[best] or not rivals.any():
+        return best
+    first = int(np.nanargmax(np.where(rivals, table.means(judge), np.nan)))
+    gains = scores[best] - scores[first]
+    gains = gains[~np.isnan(gains)]
+    if len(gains) < 2:
+        return best
+    return best if gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)) else first
+
+
 def score_of(table: "Table", judge: str, number: int) -> float:
     """The mean score of a setting: on the folds it was judged on, where those are not all."""
     if table.is_complete()[number]:

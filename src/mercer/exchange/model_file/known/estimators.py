@@ -36,7 +36,7 @@ def _register(
 
 
 _machine, _linear, _method = consistency.check_machine, consistency.check_linear, consistency.check_method
-_PROBABLE = (*_CLASSIFIER, "_calibration", "C_", "_conformity")
+_PROBABLE = (*_CLASSIFIER, "_calibration", "C_", "multi_class_", "_conformity")
 _register("estimators.svm.svc:SVC estimators.svm.nu_svc:NuSVC", _PROBABLE, _machine)
 _register("estimators.kernel.logistic:KernelLogisticRegression", (*_CLASSIFIER, "_conformity"), _machine)
 _register("estimators.svm.hard_margin:HardMarginSVC", (*_CLASSIFIER, "_margins", "proofs_"), _machine)
@@ -119,7 +119,7 @@ _register("estimators.mkl.regressor:MKLRegressor", (*_MACHINE, *_WEIGHTED), _mac
 _register("estimators.mkl.one_class:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
 _TUNED = (
     *_INPUT, "n_splits_", "cv_results_", "multimetric_", "best_index_", "best_params_", "best_score_",
-    "best_estimator_", "refit_time_", "C_", "kernel_", "status_", "honest_score_", "ending_",
+    "best_estimator_", "refit_time_", "C_", "kernel_", "status_", "honest_score_", "honest_error_", "ending_",
 )  # fmt: skip
 _register(
     "selection.tuning.linear:LinearCV",

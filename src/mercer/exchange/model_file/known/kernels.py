@@ -58,6 +58,7 @@ for _home in _KERNELS.split():
     _name = _home.partition(":")[2]
     record(f"mercer.kernels.{_home}", name=f"kernels.{_FORMER.get(_name, _name)}", check=_check_fields)
 record("mercer.kernels.table.coding:Coding", name="kernels.Coding")
+record("mercer.kernels.string.document_frequencies:DocumentFrequencies", name="kernels.DocumentFrequencies")
 
 
 def _make_tree(cls: Any, fields: dict[str, Any]) -> Any:

@@ -1,0 +1,45 @@
+"""The kernel that tables and rows of numbers have by rule, as a recipe that each fold follows with its own rows."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from mercer._types import FloatArray
+from mercer.estimators.auto.table_kernel import table_kernel
+from mercer.kernels.base.kernel import Kernel
+
+
+def learnt(shape: str) -> Callable[[float], "LearntTable"]:
+    """Recipes of one shape, by their width."""
+    return lambda width: LearntTable(shape, width)
+
+
+@dataclass(frozen=True)
+class LearntTable:
+    """The recipe of the kernel that tables have by rule, its columns weighed by the labels."""
+
+    shape: str
+    width: float = 1.0
+
+    @property
+    def learnt_once(self) -> Hashable:
+        return self.shape
+
+    def learn(self, X: Any, y: Any, weights: FloatArray | None, classifies: bool) -> Kernel:
+        """The kernel of the usual width."""
+        found = table_kernel(X, y, is_quantity=not classifies, weights=weights, shape=self.shape)
+        return found.kernel.bind(X, weights)
+
+    def kernel(self, learnt: Kernel) -> Kernel:
+        """The same, wider or narrower."""
+        return with_width(learnt, self.width)
+
+
+def with_width(kernel: Kernel, width: float) -> Kernel:
+    """A kernel with all its Gaussians, and their like, wider or narrower."""
+    changed = {
+        name: value / width**2 if name.endswith("gamma") else value * width
+        for name, value in kernel.get_params().items()
+        if name.endswith(("gamma", "length_scale")) and isinstance(value, float)
+    }
+    return kernel.replace(**changed) if changed else kernel
