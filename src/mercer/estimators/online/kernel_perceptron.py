@@ -10,14 +10,11 @@ from mercer._types import ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.fitting.certifiers import ProblemCertifier
 from mercer.estimators.fitting.equal_rows import comparable_rows
-from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_n_jobs, require_number
 from mercer.estimators.fitting.progress import epoch_line, watchers
-from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import solve_all
 from mercer.estimators.fitting.two_class import Solved, TwoClassProblems
-from mercer.estimators.online.mistake_bound import REMEDIES, MistakeEvidence, check_parameters
-from mercer.estimators.online.program_duals import only_of_programs
+from mercer.estimators.online.mistake_bound import LearnsByMistakes, MistakeEvidence, check_parameters
 from mercer.estimators.online.visit_order import shared_out, visiting_plan
 from mercer.problems.version_space.perceptron import PerceptronProgram
 from mercer.solvers.stochastic.perceptron import METHODS, ItemPerceptron, ItemSolution, train
@@ -44,7 +41,7 @@ PROGRAM_MATRICES = 5
 SEPARATES = 1e-6
 
 
-class KernelPerceptron(KernelClassifier):
+class KernelPerceptron(LearnsByMistakes, KernelClassifier):
     """The perceptron with any kernel: a mistake on a point adds its label to the point's coefficient.
 
     Parameters
@@ -158,7 +155,6 @@ class KernelPerceptron(KernelClassifier):
     multi_class = "ovr"
     decision_function_shape = "ovr"
     break_ties = True
-    _remedies = REMEDIES
 
     def __init__(
         self,
@@ -276,30 +272,9 @@ class KernelPerceptron(KernelClassifier):
             row[used] = 0.0 if found is None else found
         return whole
 
-    @property
-    def multipliers_(self) -> FloatArray:
-        """The dual vector of each linear program."""
-        require_fitted(self)
-        return only_of_programs(self)
-
     def _is_reached(self, certificate: "Certificate") -> bool:
         # An averaged function is not the one that has made no more mistakes.
         return self.method == "averaged" or certificate.is_optimal(SEPARATES)
-
-    @property
-    def mistake_bound_(self) -> Any:
-        """Updates beside the bound on them; computed when first read."""
-        require_fitted(self)
-        if self._mistakes is None:
-            raise AttributeError("mistake_bound_ is only available after a fit that starts from zero")
-        return one_or_all(self._mistakes.bounds())
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        # The training data are not part of a model.
-        if state.get("_mistakes") is not None:
-            state["_mistakes"] = state["_mistakes"].without_data()
-        return state
 
 
 def _solve_program(

@@ -1,13 +1,15 @@
 """What the perceptrons on rows and on kernel values share: parameters, words, and the bound on updates."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from mercer._errors import DataError
 from mercer._types import FloatArray, IndexArray, Rows
+from mercer.estimators.bases.fits import Fits
 from mercer.estimators.fitting.certificate import KeptData
+from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import (
     require_callbacks,
     require_choice,
@@ -17,6 +19,7 @@ from mercer.estimators.fitting.parameters import (
     require_number,
     require_optional_number,
 )
+from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.svm.separation import margin_and_radius
 from mercer.problems.version_space.perceptron import MistakeBound, PerceptronProgram
 from mercer.solvers.result import Status
@@ -30,14 +33,47 @@ if TYPE_CHECKING:
     from mercer.solvers.stochastic.perceptron import Schedule
 
 
-REMEDIES = {
-    Status.ITERATION_LIMIT: (
-        "A point was on the wrong side in the last of max_iter={max_iter} epochs. Perhaps no hyperplane separates "
-        "the data: HardMarginSVC tells, and another kernel may have one."
-    ),
-    Status.STALLED: "The loss fell by less than tol; perhaps no hyperplane separates the data (HardMarginSVC tells).",
-    Status.TIME_LIMIT: "A larger time_limit, or warm_start=True and another fit, goes on.",
-}
+class LearnsByMistakes(Fits):
+    """What perceptrons tell of their fit, with kernels and without."""
+
+    _remedies: ClassVar = {
+        Status.ITERATION_LIMIT: (
+            "A point was on the wrong side in the last of max_iter={max_iter} epochs. Perhaps no hyperplane separates "
+            "the data: HardMarginSVC tells, and another kernel may have one."
+        ),
+        Status.STALLED: (
+            "The loss fell by less than tol; perhaps no hyperplane separates the data (HardMarginSVC tells)."
+        ),
+        Status.TIME_LIMIT: "A larger time_limit, or warm_start=True and another fit, goes on.",
+    }
+
+    if TYPE_CHECKING:
+        method: str
+        _mistakes: "MistakeEvidence | None"
+
+    @property
+    def multipliers_(self) -> FloatArray:
+        """The dual vector of each linear program."""
+        require_fitted(cast("BaseEstimator", self))
+        found = vars(self).get("_multipliers")
+        if found is None:
+            raise AttributeError(f'multipliers_ is only available after a fit with method="lp", got {self.method!r}')
+        return one_or_all(found)
+
+    @property
+    def mistake_bound_(self) -> Any:
+        """Updates beside the bound on them; computed when first read."""
+        require_fitted(cast("BaseEstimator", self))
+        if self._mistakes is None:
+            raise AttributeError("mistake_bound_ is only available after a fit that starts from zero, by updates")
+        return one_or_all(self._mistakes.bounds())
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(cast(Any, super()).__getstate__())
+        # The training data are not part of a model.
+        if state.get("_mistakes") is not None:
+            state["_mistakes"] = state["_mistakes"].without_data()
+        return state
 
 
 def check_parameters(estimator: "BaseEstimator", methods: Collection[str]) -> None:

@@ -12,14 +12,13 @@ from sklearn.utils.multiclass import unique_labels
 from mercer._errors import DataError, ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.by_score import PredictsByScore, linear_scores
-from mercer.estimators.bases.fits import Fits
 from mercer.estimators.fitting.inputs import classes_and_codes, prediction_input, require_fitted, training_input
 from mercer.estimators.fitting.progress import epoch_line, watchers
 from mercer.estimators.fitting.tasks import one_or_all, two_class_tasks
 from mercer.estimators.fitting.training import TrainingData, require_no_overflow
 from mercer.estimators.fitting.weights import row_weights, weighted_copies
-from mercer.estimators.online.mistake_bound import REMEDIES, MistakeEvidence, check_parameters, row_certificate
-from mercer.estimators.online.program_duals import dual_vectors, only_of_programs
+from mercer.estimators.online.mistake_bound import LearnsByMistakes, MistakeEvidence, check_parameters, row_certificate
+from mercer.estimators.online.program_duals import dual_vectors
 from mercer.estimators.online.visit_order import visiting_plan
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.vector.linear import Linear
@@ -41,7 +40,7 @@ def _can_stream(estimator: BaseEstimator) -> bool:
     return True
 
 
-class Perceptron(Fits, PredictsByScore, ClassifierMixin, BaseEstimator):
+class Perceptron(LearnsByMistakes, PredictsByScore, ClassifierMixin, BaseEstimator):
     """The perceptron: online, averaged, in batches, or as a linear program.
 
     Parameters shared with the `Perceptron` of scikit-learn have the same names.
@@ -127,8 +126,6 @@ class Perceptron(Fits, PredictsByScore, ClassifierMixin, BaseEstimator):
     >>> model.mistake_bound_.holds
     True
     """
-
-    _remedies = REMEDIES
 
     if TYPE_CHECKING:
         status_: Status
@@ -313,20 +310,6 @@ class Perceptron(Fits, PredictsByScore, ClassifierMixin, BaseEstimator):
         return _only(self._certificates, "certificate_")
 
     @property
-    def multipliers_(self) -> FloatArray:
-        """The dual vector of each linear program."""
-        require_fitted(self)
-        return only_of_programs(self)
-
-    @property
-    def mistake_bound_(self) -> Any:
-        """Updates beside the bound on them; computed when first read."""
-        require_fitted(self)
-        if self._mistakes is None:
-            raise AttributeError("mistake_bound_ is only available after a fit that starts from zero, by updates")
-        return _only(self._mistakes.bounds(), "mistake_bound_")
-
-    @property
     def trace_(self) -> Any:
         """The epochs."""
         require_fitted(self)
@@ -347,13 +330,6 @@ class Perceptron(Fits, PredictsByScore, ClassifierMixin, BaseEstimator):
         X = prediction_input(self, X)
         values = linear_scores(X, self.coef_, self.intercept_)
         return values[:, 0] if len(self.classes_) == 2 else values
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        # The training data are not part of a model.
-        if state.get("_mistakes") is not None:
-            state["_mistakes"] = state["_mistakes"].without_data()
-        return state
 
 
 def _only(values: Sequence[Any], name: str) -> Any:

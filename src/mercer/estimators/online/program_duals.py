@@ -9,8 +9,6 @@ from mercer._types import FloatArray
 from mercer.estimators.online.visit_order import shared_out
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
     from mercer.solvers.stochastic.perceptron import Schedule
 
 
@@ -28,11 +26,3 @@ def dual_vectors(learnt: Sequence[Any], plan: "Schedule", copies: FloatArray) ->
     if any(each.multipliers is None for each in learnt):
         return None
     return np.stack([shared_out(each.multipliers, plan, copies) for each in learnt])
-
-
-def only_of_programs(estimator: "BaseEstimator") -> FloatArray:
-    """The dual vector of a fitted model: one, or one a class."""
-    found = vars(estimator).get("_multipliers")
-    if found is None:
-        raise AttributeError(f'multipliers_ is only available after a fit with method="lp", got {estimator.method!r}')
-    return found[0] if len(found) == 1 else found

@@ -1,5 +1,6 @@
 """Decision values, boundary, margins and support vectors in the plane."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from mercer.plot.drawing.plane import axis_names, dense, method_to_ask, nameless
 DETECTED = np.array(["outlier", "inlier"])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DecisionBoundaryDisplay:
     """Decision surface of a classifier or detector in the plane, with its support vectors.
 
@@ -77,32 +79,17 @@ class DecisionBoundaryDisplay:
     'x1'
     """
 
-    def __init__(
-        self,
-        *,
-        grid_x: NDArray[Any],
-        grid_y: NDArray[Any],
-        response: NDArray[Any],
-        classes: NDArray[Any],
-        points: NDArray[Any],
-        labels: NDArray[Any] | None,
-        support_vectors: NDArray[Any],
-        free: NDArray[Any] | None,
-        names: tuple[str, str] = ("x1", "x2"),
-        method: str = "decision_function",
-        has_margins: bool = True,
-    ) -> None:
-        self.grid_x = grid_x
-        self.grid_y = grid_y
-        self.response = response
-        self.classes = classes
-        self.points = points
-        self.labels = labels
-        self.support_vectors = support_vectors
-        self.free = free
-        self.names = names
-        self.method = method
-        self.has_margins = has_margins
+    grid_x: NDArray[Any]
+    grid_y: NDArray[Any]
+    response: NDArray[Any]
+    classes: NDArray[Any]
+    points: NDArray[Any]
+    labels: NDArray[Any] | None
+    support_vectors: NDArray[Any]
+    free: NDArray[Any] | None
+    names: tuple[str, str] = ("x1", "x2")
+    method: str = "decision_function"
+    has_margins: bool = True
 
     @classmethod
     def from_estimator(

@@ -1,5 +1,6 @@
 """One decision explained: the columns, words, characters or nodes it comes from."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ AGAINST, FOR = COLOURS[0], COLOURS[1]
 LONGEST_NAME = 44
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ExplanationDisplay:
     """Contributions to one decision value, drawn on the item itself.
 
@@ -64,13 +66,10 @@ class ExplanationDisplay:
     ('bars', 4)
     """
 
-    def __init__(
-        self, *, explanation: Explanation, parts: Parts | None = None, function: int = 0, max_bars: int = 12
-    ) -> None:
-        self.explanation = explanation
-        self.parts = parts
-        self.function = function
-        self.max_bars = max_bars
+    explanation: Explanation
+    parts: Parts | None = None
+    function: int = 0
+    max_bars: int = 12
 
     @classmethod
     def from_estimator(

@@ -1,5 +1,6 @@
 """A kernel matrix with the rows sorted by class, and its spectrum."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ MOST_CLASSES = 30
 ROUNDING = 1e-14
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelMatrixDisplay:
     """Kernel matrix ordered by class, beside its eigenvalues.
 
@@ -64,13 +66,10 @@ class KernelMatrixDisplay:
     5.1
     """
 
-    def __init__(
-        self, *, matrix: NDArray[Any], labels: NDArray[Any] | None, eigenvalues: NDArray[Any], n_rows: int
-    ) -> None:
-        self.matrix = matrix
-        self.labels = labels
-        self.eigenvalues = eigenvalues
-        self.n_rows = n_rows
+    matrix: NDArray[Any]
+    labels: NDArray[Any] | None
+    eigenvalues: NDArray[Any]
+    n_rows: int
 
     @classmethod
     def from_kernel(

@@ -1,6 +1,7 @@
 """Errors against the number of training rows, beside the guarantees of theory."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ BOUNDS = {
 BOUND_MARKS = ("+", "x", "1", "2", "|", "3", "4")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LearningCurveDisplay:
     """Training and test error of a two-class classifier as rows are added, with the bounds of `mercer.theory`.
 
@@ -72,20 +74,11 @@ class LearningCurveDisplay:
     ['support_vectors', 'xi_alpha']
     """
 
-    def __init__(
-        self,
-        *,
-        sizes: NDArray[Any],
-        train_errors: NDArray[Any],
-        test_errors: NDArray[Any],
-        bounds: dict[str, NDArray[Any]],
-        delta: float = 0.05,
-    ) -> None:
-        self.sizes = sizes
-        self.train_errors = train_errors
-        self.test_errors = test_errors
-        self.bounds = bounds
-        self.delta = delta
+    sizes: NDArray[Any]
+    train_errors: NDArray[Any]
+    test_errors: NDArray[Any]
+    bounds: dict[str, NDArray[Any]]
+    delta: float = 0.05
 
     @classmethod
     def from_estimator(

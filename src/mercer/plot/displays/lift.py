@@ -1,6 +1,7 @@
 """The lift: rows in the feature space of a kernel, and the plane that separates them there."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ SHEET = 41
 PLANE = "#BBBBBB"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LiftDisplay:
     """Rows of one or two columns in a feature space of two or three, with the plane that separates them.
 
@@ -76,26 +78,14 @@ class LiftDisplay:
     (5, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        features: NDArray[Any],
-        labels: NDArray[Any],
-        classes: NDArray[Any],
-        normal: NDArray[Any],
-        offset: float,
-        is_support: NDArray[np.bool_],
-        sheet: NDArray[Any],
-        names: tuple[str, ...],
-    ) -> None:
-        self.features = features
-        self.labels = labels
-        self.classes = classes
-        self.normal = normal
-        self.offset = offset
-        self.is_support = is_support
-        self.sheet = sheet
-        self.names = names
+    features: NDArray[Any]
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    normal: NDArray[Any]
+    offset: float
+    is_support: NDArray[np.bool_]
+    sheet: NDArray[Any]
+    names: tuple[str, ...]
 
     @classmethod
     def from_estimator(

@@ -1,5 +1,6 @@
 """The solution as C grows: which rows are free, bounded, or not support vectors."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ CASES = ("bounded", "free", "zero")
 CASE_STYLES = (("0.35", ""), (COLOURS[5], "///"), ("0.9", ""))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
     """Regularisation path of a two-class classifier.
 
@@ -60,20 +62,11 @@ class PathDisplay:
     array([0, 2, 2])
     """
 
-    def __init__(
-        self,
-        *,
-        C: NDArray[Any],
-        shares: NDArray[Any],
-        labels: NDArray[Any],
-        classes: NDArray[Any],
-        breakpoints: NDArray[Any],
-    ) -> None:
-        self.C = C
-        self.shares = shares
-        self.labels = labels
-        self.classes = classes
-        self.breakpoints = breakpoints
+    C: NDArray[Any]
+    shares: NDArray[Any]
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    breakpoints: NDArray[Any]
 
     @classmethod
     def from_path(cls, path: Any, *, C: ArrayLike | None = None, ax: Any = None, legend: bool = True) -> Self:

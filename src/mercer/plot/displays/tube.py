@@ -1,5 +1,6 @@
 """A regression along one column: the function, its tube, and the support vectors."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from mercer.plot.drawing.plane import nameless_rows, numbers, ticks
 ON_THE_BORDER = 2e-2
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TubeDisplay:
     """Regression function of one column, with its epsilon-tube and support vectors.
 
@@ -66,24 +68,13 @@ class TubeDisplay:
     0.2
     """
 
-    def __init__(
-        self,
-        *,
-        grid: NDArray[Any],
-        values: NDArray[Any],
-        points: NDArray[Any],
-        epsilon: float | None,
-        is_support: NDArray[np.bool_],
-        residuals: NDArray[Any],
-        names: tuple[str, str] = ("x", "y"),
-    ) -> None:
-        self.grid = grid
-        self.values = values
-        self.points = points
-        self.epsilon = epsilon
-        self.is_support = is_support
-        self.residuals = residuals
-        self.names = names
+    grid: NDArray[Any]
+    values: NDArray[Any]
+    points: NDArray[Any]
+    epsilon: float | None
+    is_support: NDArray[np.bool_]
+    residuals: NDArray[Any]
+    names: tuple[str, str] = ("x", "y")
 
     @classmethod
     def from_estimator(

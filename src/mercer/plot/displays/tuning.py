@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from mercer.plot.drawing.palette import COLOURS, INK, ink_on, one_sided_map
 MOST_NUMBERS = 150
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TuningDisplay:
     """Cross-validated scores of a search: a heat map of two parameters, or a line of one.
 
@@ -68,24 +70,13 @@ class TuningDisplay:
     (['C', 'gamma'], (3, 3))
     """
 
-    def __init__(
-        self,
-        *,
-        names: list[str],
-        values: list[list[Any]],
-        scores: NDArray[Any],
-        spread: NDArray[Any],
-        best: tuple[int, ...],
-        n_splits: int,
-        is_grid: bool = True,
-    ) -> None:
-        self.names = names
-        self.values = values
-        self.scores = scores
-        self.spread = spread
-        self.best = best
-        self.n_splits = n_splits
-        self.is_grid = is_grid
+    names: list[str]
+    values: list[list[Any]]
+    scores: NDArray[Any]
+    spread: NDArray[Any]
+    best: tuple[int, ...]
+    n_splits: int
+    is_grid: bool = True
 
     @classmethod
     def from_estimator(
