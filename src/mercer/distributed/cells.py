@@ -3,7 +3,8 @@ r"""The exact machine, begun by divide and conquer (Hsieh, Si & Dhillon 2014).
 Rows are divided into cells of rows that are alike (kernel k-means on a sample). Each cell is a problem of its own,
 solved by a worker; where entries between cells are small, the coefficients are nearly those of the whole. Put together
 they are in the box and keep their sum, so that the exact solver goes on from them here. What comes out is the machine
-that ``fit`` gives, solved and certified as ever: the cells decide only where it begins.
+that ``fit`` gives, solved and certified as ever: the cells decide only where it begins. As a rule they gain little
+(docs/scale.md has the figures): finishing takes most of the time that a cold start takes.
 """
 
 import warnings
@@ -16,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer._errors import ParameterError
 from mercer._types import ArrayLike, FloatArray, IndexArray, Rows
 from mercer.distributed.connection import crew_in_force
-from mercer.distributed.matrix_blocks import Items, count_of
+from mercer.distributed.matrix_blocks import count_of
 from mercer.estimators.fitting.fitted_parts import part, set_parts
 from mercer.estimators.svm.svc import SVC
 from mercer.estimators.svm.svr import SVR
@@ -71,12 +72,9 @@ def fit_by_cells(model: Machine, X: Rows, y: ArrayLike, *, cells: int | None = N
     count = min(crew.patience.threads(), max(1, n // FEWEST)) if cells is None else cells
     if not isinstance(count, int) or not 1 <= count <= n:
         raise ParameterError(f"cells must be an integer from 1 to the number of rows, {n}, got {cells!r}")
-    kernel = resolve(model.kernel, model.gamma, model.degree, model.coef0).bind(X)
-    members = _divide(kernel, X, count)
-    small = clone(model).set_params(
-        kernel=kernel, warm_start=True, tol=COARSER * model.tol, gap_tol=None, callbacks=None, verbose=False
-    )
-    answers = crew.each(_solve_cell, (small, Items(X), targets), [(rows,) for rows in members], name="cell {}".format)
+    plan = Cells(model, X, targets)
+    members = plan.divide(count)
+    answers = crew.each(_solve_cell, (plan,), [(rows,) for rows in members], name="cell {}".format)
     start: FloatArray = np.zeros(n)
     for rows, beta in zip(members, answers, strict=True):
         start[rows] = beta
@@ -111,20 +109,44 @@ def _require(model: Any, y: Any) -> None:
         )
 
 
-def _solve_cell(model: Any, X: Items, y: Any, rows: IndexArray) -> FloatArray:
-    """Signed dual coefficients of the rows of a cell; those of one class alone have none."""
-    own = y[rows]
-    if isinstance(model, SVC) and len(np.unique(own)) < 2:
-        return np.zeros(len(rows))
-    with warnings.catch_warnings():
-        # A start need not be a solution.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = clone(model).fit(take(X.X, rows), own)
-    return np.asarray(part(fitted, "last_betas")[0])
+class Cells:
+    """A problem as workers have it, who solve cells of its rows more coarsely than the whole.
+
+    Parameters
+    ----------
+    model : SVC or SVR
+    X : rows or items
+    y : ndarray (n,)
+    """
+
+    def __init__(self, model: Any, X: Rows, y: Any) -> None:
+        self.kernel = resolve(model.kernel, model.gamma, model.degree, model.coef0).bind(X)
+        self.X, self.y = X, y
+        self.model = clone(model).set_params(
+            kernel=self.kernel, warm_start=True, tol=COARSER * model.tol, gap_tol=None, callbacks=None, verbose=False
+        )
+
+    def divide(self, count: int) -> list[IndexArray]:
+        """Rows of each cell: those nearest to its centre in feature space."""
+        return _divide(self.kernel, self.X, count)
+
+    def solve(self, rows: IndexArray) -> FloatArray:
+        """Signed dual coefficients of the rows of a cell; those of one class alone have none."""
+        own = self.y[rows]
+        if isinstance(self.model, SVC) and len(np.unique(own)) < 2:
+            return np.zeros(len(rows))
+        with warnings.catch_warnings():
+            # A start need not be a solution.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted = clone(self.model).fit(take(self.X, rows), own)
+        return np.asarray(part(fitted, "last_betas")[0])
+
+
+def _solve_cell(plan: Cells, rows: IndexArray) -> FloatArray:
+    return plan.solve(rows)
 
 
 def _divide(kernel: "Kernel", X: Rows, count: int) -> list[IndexArray]:
-    """Rows of each cell: those nearest to its centre in feature space."""
     n = count_of(X)
     if count == 1:
         return [np.arange(n)]
