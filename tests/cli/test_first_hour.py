@@ -62,7 +62,7 @@ MISTAKES = {
     "quantities in words": ((*TRAIN, "--task", "regression"), DATA, "regression needs numbers.*'no'"),
     # Which columns
     "a typo in --drop": ((*TRAIN, "--drop", "twon"), USAGE, "--drop names the column 'twon' .did you mean 'town'"),
-    "nothing but an id": (("train", "only_id.csv", "-t", "buys"), DATA, "no column left.*names the rows.*--keep"),
+    "nothing but an id": (("train", "only_id.csv", "-t", "buys"), DATA, "no column is left.*names the rows.*--keep"),
     # The file
     "a missing file": (("train", "people.cvs", "-t", "buys"), DATA, "no file 'people.cvs'; did you mean 'people.csv'"),
     "another separator": (("train", "spaces.csv", "-t", "buys"), DATA, "one column of 'age town buys'.*--delimiter"),
@@ -99,8 +99,8 @@ MISTAKES = {
         ("train", "people.csv", "-t", "age", "--class-weight", "balanced"), USAGE, "--class-weight and --proba are"),
     "an option that is none": ((*TRAIN, "--ouptut", "m.mercer"), USAGE, "--ouptut. Did you mean --output"),
     "a command that is none": (("trian", "people.csv"), USAGE, 'Did you mean "train"'),
-    "nothing to train on": (("train",), USAGE, "mercer train needs a file of data; see `mercer train --help`"),
-    "one word too many": (("train", "people.csv", "buys"), USAGE, "'buys': a word too many; columns are named"),
+    "nothing to train on": (("train",), USAGE, "train needs a data file; see `mercer train --help`"),
+    "one word too many": (("train", "people.csv", "buys"), USAGE, "unexpected 'buys'; columns are named"),
     # Where it goes
     "a folder that is not there": ((*TRAIN, "-o", "no/where.mercer"), FAILED, "there is no folder 'no'"),
     "a file in the way": ((*TRAIN, "-o", "in_the_way/m.mercer"), FAILED, "in_the_way is a file, not a folder"),
