@@ -62,7 +62,7 @@ MISTAKES = {
     "quantities in words": ((*TRAIN, "--task", "regression"), DATA, "regression needs numbers.*'no'"),
     # Which columns
     "a typo in --drop": ((*TRAIN, "--drop", "twon"), USAGE, "--drop names the column 'twon' .did you mean 'town'"),
-    "nothing but an id": (("train", "only_id.csv", "-t", "buys"), DATA, "no column is left.*names the rows.*--keep"),
+    "nothing but an id": (("train", "only_id.csv", "-t", "buys"), DATA, "no column left.*names the rows.*--keep"),
     # The file
     "a missing file": (("train", "people.cvs", "-t", "buys"), DATA, "no file 'people.cvs'; did you mean 'people.csv'"),
     "another separator": (("train", "spaces.csv", "-t", "buys"), DATA, "one column of 'age town buys'.*--delimiter"),
