@@ -115,6 +115,15 @@ def test_compilation_is_announced_once_for_each_version(folder, monkeypatch, cap
     assert capsys.readouterr().err == ""
 
 
+def test_what_has_been_said_otherwise_is_not_announced_again(folder, monkeypatch, capsys):
+    monkeypatch.setattr(compiling, "_UNSAID", ["compiling"])
+    compiling.announce_nothing()
+    compiling._announce_compilation()
+    monkeypatch.setattr(compiling, "_UNSAID", ["compiling"])  # as in the next process
+    compiling._announce_compilation()
+    assert capsys.readouterr().err == ""
+
+
 def test_the_announcement_says_how_to_get_a_cache(monkeypatch, capsys):
     monkeypatch.setattr(compiling, "_UNSAID", ["compiling"])
     monkeypatch.setattr(compiling, "_DIRECTORY", None)

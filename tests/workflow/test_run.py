@@ -92,7 +92,7 @@ def test_a_share_that_is_none_is_refused(data, share):
 
 def test_of_three_rows_none_can_be_held_out(data):
     few = data.rows(np.array([0, 5, 6]))
-    with pytest.raises(DataError, match="only 3 rows: too few to hold some out; with a holdout of 0"):
+    with pytest.raises(DataError, match="only 3 rows: too few to hold some out; a holdout of 0"):
         Run(few, assemble(few))
     assert len(Run(few, assemble(few), holdout=0).learnt) == 3
 

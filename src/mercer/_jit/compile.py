@@ -65,8 +65,9 @@ def _announce_compilation() -> None:
 
 
 def announce_nothing() -> None:
-    """Compile without a word in this process."""
+    """Compile without a word, in this process and in those that come after it: it has been said."""
     _UNSAID.clear()
+    _is_first()
 
 
 def slowness() -> float:

@@ -107,7 +107,9 @@ def choose(dataset: Dataset, wanted: Wanted = Wanted()) -> tuple[Dataset, list[S
     chosen = [one.name for one in seen if not one.left_out]
     if not chosen:
         reasons = ", ".join(f"{one.name!r} ({one.left_out})" for one in seen[:6])
-        raise DataError(f"{dataset.name}: there is no column left to learn from: {reasons}; --keep keeps one")
+        raise DataError(
+            f"{dataset.name}: there is no column left to learn from: {reasons}; --keep NAME learns from one anyway"
+        )
     return dataset if len(chosen) == len(names) else dataset.with_columns(chosen), seen
 
 

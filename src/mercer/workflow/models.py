@@ -30,7 +30,7 @@ def load_model(path: Path, data: Any = None, **options: Any) -> tuple[Any, dict[
         meant = nearest_file(Path(path)) or "; `mercer train` writes one"
         raise DataError(f"there is no model file {str(path)!r}{meant}")
     if data is not None and not is_model_file(path) and is_model_file(data):
-        raise ParameterError(f"the model comes first: {data} is one, and {path} is none")
+        raise ParameterError(f"the model comes first: {data} is one, {path} is not")
     return save.load(path, **options), save.describe(path)
 
 

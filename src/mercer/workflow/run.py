@@ -196,7 +196,7 @@ def _parted(assembly: Assembly, share: float, seed: int) -> tuple[NDArray[Any], 
     if not share:
         return np.arange(n), np.arange(0)
     if n < 4:
-        raise DataError(f"there are only {n} rows: too few to hold some out; with a holdout of 0 all are learnt from")
+        raise DataError(f"there are only {n} rows: too few to hold some out; a holdout of 0 learns from all of them")
     return hold_out(assembly.y, share, seed, assembly.task == "classification")
 
 

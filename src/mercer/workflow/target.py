@@ -36,8 +36,8 @@ def require_learnable(dataset: Dataset, task: str | None = None) -> None:
     >>> try:
     ...     require_learnable(Dataset(np.zeros((1500, 1)), towns, "vectors", "csv", "towns.csv", "town"))
     ... except ValueError as error:
-    ...     print(str(error)[:63])
-    towns.csv: 'town' has 1,500 different values for 1,500 rows, an
+    ...     print(str(error)[:58])
+    towns.csv: 'town' has 1,500 different values in 1,500 rows
     """
     y = dataset.target
     if y is None or (task or task_of(y)) != "classification":
@@ -45,14 +45,14 @@ def require_learnable(dataset: Dataset, task: str | None = None) -> None:
     which, count = _name(dataset), len(np.unique(y))
     if count == 1:
         raise DataError(
-            f"{dataset.name}: {which} has the one value {str(y[0])!r} in all {len(y):,} rows, and two classes are the "
-            "least to learn from"
+            f"{dataset.name}: {which} has one value {str(y[0])!r} in all {len(y):,} rows; there must be at least two "
+            "classes to learn from"
         )
     if count > MOST_CLASSES and task is None:
         raise DataError(
-            f"{dataset.name}: {which} has {count:,} different values for {len(y):,} rows, and a machine for each pair "
-            f"of them would be {count * (count - 1) // 2:,} fits; was another column meant? --task classification goes "
-            "ahead all the same"
+            f"{dataset.name}: {which} has {count:,} different values in {len(y):,} rows, which would take "
+            f"{count * (count - 1) // 2:,} fits, one for each pair; did you mean another column? --task classification "
+            "goes ahead anyway"
         )
 
 

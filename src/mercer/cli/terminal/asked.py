@@ -32,9 +32,7 @@ def read_and_look(
 ) -> tuple[Dataset, Dataset, list[Seen]]:
     """(data as they were read, with the columns to learn from, what was seen of all of them)."""
     if is_model_file(source):
-        raise DataError(
-            f"{source} is a model, not data: `mercer predict {source} FILE` has it predict the rows of a file"
-        )
+        raise DataError(f"{source} is a model, not data; `mercer predict {source} FILE` predicts the rows of a file")
     with _said_later():
         found = read.read_labelled(str(source), skip_unlabelled=options.skip_unlabelled, **_reading(options, limits))
     return found, *choose(found, Wanted(options.columns, options.drop, options.keep))

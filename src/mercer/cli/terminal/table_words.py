@@ -17,8 +17,8 @@ _STYLES = {"numbers": "default"}
 def show_data(about: dict[str, Any], most: int | None = SHOWN, to_stdout: bool = False) -> None:
     """Rows, target, columns by what they hold, and what is left out and why."""
     columns = about["columns"]
-    what = f", {len(columns)} columns beside the target" if about["target"] and columns else ""
-    what = what or (f", {len(columns)} columns" if columns else "")
+    count = f", {len(columns)} column{'s' * (len(columns) != 1)}" if columns else ""
+    what = f"{count} beside the target" if about["target"] and columns else count
     title = f"{about['name']}: {about['rows']:,} {about['kind'] if not columns else 'rows'}{what}"
     rows = [("to predict", Text(target_words(about["target"])))] if about["target"] else []
     for kind in _KINDS:
