@@ -7,13 +7,15 @@ import warnings
 from itertools import pairwise
 
 import numpy as np
+from scipy import sparse
 
 import mercer
 from mercer import Conformal, LowRank, Status
 from mercer.kernels import RBF, Linear
 from tests.campaign.kernel_draws import KernelDraw
 from tests.campaign.rows import choose
-from tests.oracles.exact_kernels import linear, rbf
+from tests.oracles import exact_conditions as conditions
+from tests.oracles.exact_kernels import LONG, linear, rbf
 
 FROM = 1_000_000
 RESTRICTED = ("SVC", "SVR", "KernelRidge")
@@ -87,6 +89,25 @@ def restricted(problem, model):
         allowed = own.gap + distance.value + rounding
         if distance.method == "exact" and own.primal - other.primal > allowed:
             yield f"{own.primal - other.primal:.3e} above the exact machine, the distance allows {allowed:.3e}"
+
+
+def restricted_values(problem, model):
+    """The functions of a machine over landmarks are what their coefficients say: a row of these for each function."""
+    if problem.name == "KernelRidge":
+        return  # its landmarks are not told by their places among the rows
+    coefficients = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else np.asarray(model.dual_coef_)
+    for whole, unsure, rows in ((problem.K, problem.doubt, problem.X), (problem.K_new, problem.doubt_new, problem.new)):
+        K, doubt = whole[:, model.support_], unsure[:, model.support_]
+        exact = K @ coefficients.astype(LONG).T + np.ravel(model.intercept_).astype(LONG)
+        told = model.decision_function(rows) if hasattr(model, "classes_") else model.predict(rows)
+        told = np.reshape(told, (len(told), -1))
+        if told.shape != exact.shape:
+            continue
+        own = np.stack([conditions.rounding(b, doubt, K, stated=conditions.PREDICTION) for b in coefficients], axis=1)
+        tolerated = 4.0 * model.tol if problem.eps > conditions.EPS else 0.0
+        allowed = own + 4.0 * conditions.EPS * np.abs(np.ravel(model.intercept_)) + tolerated
+        if not (np.abs(told - exact) <= allowed).all():
+            yield f"off by {float(np.abs(told - exact).max()):.2e}, allowed {float(allowed.max()):.1e}"
 
 
 def conformal(problem, model):
