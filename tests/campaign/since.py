@@ -4,13 +4,14 @@ They are drawn by a generator of their own, so that a smaller seed is the proble
 """
 
 import warnings
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
 import mercer
-from mercer import Conformal, LowRank, Status
+from mercer import Conformal, DataError, LowRank, Status
 from mercer.kernels import RBF, Linear
 from tests.campaign.kernel_draws import KernelDraw
 from tests.campaign.rows import choose
@@ -112,19 +113,25 @@ def restricted_values(problem, model):
 
 def conformal(problem, model):
     """Sets grow with the coverage that is asked for; intervals of a ridge regression are those of its refits."""
-    # So many rows cannot tell more.
-    most = [each for each in COVERAGES if each <= len(problem.y) / (len(problem.y) + 1)]
+    found = _answers(problem, model)
     if hasattr(model, "predict_set"):
-        found = [model.predict_set(problem.new, coverage=each) for each in most]
-        if any((small & ~large).any() for small, large in pairwise(found)):
+        if any((small & ~large).any() for small, large in pairwise(found.values())):
             yield "a set for a larger coverage leaves a class out"
         return
-    found = [model.predict_interval(problem.new, coverage=each) for each in most]
-    for small, large in pairwise(found):
+    for small, large in pairwise(found.values()):
         if (large[:, 0] > small[:, 0]).any() or (large[:, 1] < small[:, 1]).any():
             yield "an interval for a larger coverage is shorter"
     if problem.name == "KernelRidge" and model.conformal.method == "leave_one_out" and len(problem.y) <= FEW:
-        yield from _jackknife(problem, model, dict(zip(most, found, strict=True)))
+        yield from _jackknife(problem, model, found)
+
+
+def _answers(problem, model):
+    """Sets or intervals by their coverage, as far as there are rows enough for it."""
+    answer, found = getattr(model, "predict_set", None) or model.predict_interval, {}
+    for each in COVERAGES:
+        with suppress(DataError):
+            found[each] = answer(problem.new, coverage=each)
+    return found
 
 
 def _jackknife(problem, model, found):
