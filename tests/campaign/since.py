@@ -4,16 +4,19 @@ They are drawn by a generator of their own, so that a smaller seed is the proble
 """
 
 import warnings
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
+from scipy import sparse
 
 import mercer
-from mercer import Conformal, LowRank, Status
+from mercer import Conformal, DataError, LowRank, Status
 from mercer.kernels import RBF, Linear
 from tests.campaign.kernel_draws import KernelDraw
 from tests.campaign.rows import choose
-from tests.oracles.exact_kernels import linear, rbf
+from tests.oracles import exact_conditions as conditions
+from tests.oracles.exact_kernels import LONG, linear, rbf
 
 FROM = 1_000_000
 RESTRICTED = ("SVC", "SVR", "KernelRidge")
@@ -89,21 +92,46 @@ def restricted(problem, model):
             yield f"{own.primal - other.primal:.3e} above the exact machine, the distance allows {allowed:.3e}"
 
 
+def restricted_values(problem, model):
+    """The functions of a machine over landmarks are what their coefficients say: a row of these for each function."""
+    if problem.name == "KernelRidge":
+        return  # its landmarks are not told by their places among the rows
+    coefficients = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else np.asarray(model.dual_coef_)
+    for whole, unsure, rows in ((problem.K, problem.doubt, problem.X), (problem.K_new, problem.doubt_new, problem.new)):
+        K, doubt = whole[:, model.support_], unsure[:, model.support_]
+        exact = K @ coefficients.astype(LONG).T + np.ravel(model.intercept_).astype(LONG)
+        told = model.decision_function(rows) if hasattr(model, "classes_") else model.predict(rows)
+        told = np.reshape(told, (len(told), -1))
+        if told.shape != exact.shape:
+            continue
+        own = np.stack([conditions.rounding(b, doubt, K, stated=conditions.PREDICTION) for b in coefficients], axis=1)
+        tolerated = 4.0 * model.tol if problem.eps > conditions.EPS else 0.0
+        allowed = own + 4.0 * conditions.EPS * np.abs(np.ravel(model.intercept_)) + tolerated
+        if not (np.abs(told - exact) <= allowed).all():
+            yield f"off by {float(np.abs(told - exact).max()):.2e}, allowed {float(allowed.max()):.1e}"
+
+
 def conformal(problem, model):
     """Sets grow with the coverage that is asked for; intervals of a ridge regression are those of its refits."""
-    # So many rows cannot tell more.
-    most = [each for each in COVERAGES if each <= len(problem.y) / (len(problem.y) + 1)]
+    found = _answers(problem, model)
     if hasattr(model, "predict_set"):
-        found = [model.predict_set(problem.new, coverage=each) for each in most]
-        if any((small & ~large).any() for small, large in pairwise(found)):
+        if any((small & ~large).any() for small, large in pairwise(found.values())):
             yield "a set for a larger coverage leaves a class out"
         return
-    found = [model.predict_interval(problem.new, coverage=each) for each in most]
-    for small, large in pairwise(found):
+    for small, large in pairwise(found.values()):
         if (large[:, 0] > small[:, 0]).any() or (large[:, 1] < small[:, 1]).any():
             yield "an interval for a larger coverage is shorter"
     if problem.name == "KernelRidge" and model.conformal.method == "leave_one_out" and len(problem.y) <= FEW:
-        yield from _jackknife(problem, model, dict(zip(most, found, strict=True)))
+        yield from _jackknife(problem, model, found)
+
+
+def _answers(problem, model):
+    """Sets or intervals by their coverage, as far as there are rows enough for it."""
+    answer, found = getattr(model, "predict_set", None) or model.predict_interval, {}
+    for each in COVERAGES:
+        with suppress(DataError):
+            found[each] = answer(problem.new, coverage=each)
+    return found
 
 
 def _jackknife(problem, model, found):

@@ -7,9 +7,11 @@ import pytest
 from tests.campaign.options import DRAWS
 from tests.campaign.problems import draw
 from tests.campaign.runner import Campaign, table
+from tests.campaign.since import FROM
 from tests.campaign.trial import Trial, run
 
 SEEDS = range(8, 56)
+NEW = ("approximation", "conformal", "auto")
 # Problems in which a campaign found something: wrong answers, no end, a broken heap.
 FOUND = (
     *(3676, 13820, 30964),  # Crammer and Singer's machine had no end
@@ -73,3 +75,10 @@ def test_a_campaign_goes_on_after_the_last_whole_line(tmp_path):
 def test_the_table_counts_findings():
     lines = table([_Short("x")._trial(seed) for seed in range(5)]).splitlines()
     assert lines[-1] == "| all | 5 | 5 | 0 | 0 | 0 | 0 | 0 | 1 |"
+
+
+def test_what_came_since_is_drawn_and_judged():
+    drawn = {kind: next(s for s in range(FROM, FROM + 400) if draw(s).about == kind) for kind in NEW}
+    for kind, seed in drawn.items():
+        assert (kind, run(seed).findings) == (kind, [])
+    assert draw(FROM - 1).about is None

@@ -93,10 +93,11 @@ def _all_judges(problem, model) -> Iterable:
     yield "certificate", _certificate
     is_known = problem.about != "auto" or since.resolve(problem, model)
     if problem.about == "approximation":
+        yield "prediction", since.restricted_values
         yield "distance", since.restricted
     elif is_known and problem.name in JUDGES:
         yield "conditions", JUDGES[problem.name]
-    if is_known and not (problem.about == "approximation" and problem.name == "KernelRidge"):
+    if is_known and problem.about != "approximation":
         yield "prediction", predictions.judge
     if problem.about == "conformal":
         yield "conformal", since.conformal

@@ -309,3 +309,12 @@ def test_a_model_file_keeps_what_conforms(model, data, tmp_path):
     name = "predict_set" if hasattr(model, "predict_set") else "predict_interval"
     np.testing.assert_array_equal(getattr(again, name)(X, coverage=0.8), getattr(model, name)(X, coverage=0.8))
     assert repr(again.conformal) == repr(model.conformal)
+
+
+def test_folds_without_a_row_are_left_alone():
+    """Rows that are alone in their class are never left out, so that of few rows a fold may have none."""
+    rows = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [5.0, 0.0]])
+    model = SVC(conformal=Conformal("cross", folds=3)).fit(rows, [0, 0, 1, 2])
+    assert model.predict_set(rows, coverage=0.5).shape == (4, 3)
+    with pytest.raises(DataError, match="alone in its class"):
+        SVC(conformal=Conformal("cross", folds=3)).fit(rows[:3], [0, 1, 2])

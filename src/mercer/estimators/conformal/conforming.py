@@ -40,6 +40,9 @@ class Conforming:
         def _fit_once(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
             """One fit, without what is said of it."""
 
+        def _end_with(self, status: Status) -> None:
+            """Set the status, and what goes with it."""
+
         def _score_name(self, asked: Conformal) -> str:
             """What the scores are, or a ParameterError for one that the estimator has not."""
 
@@ -88,15 +91,21 @@ class Conforming:
         targets = column_or_1d(y)
         codes = self._codes(targets)
         folds = _dealt_out(asked, codes, len(targets))
-        models = [_fitted_without(self, X, y, folds == k) for k in range(asked.folds)]
-        self.status_ = Status.worst([self.status_, *(each.status_ for each in models)])
+        left = np.flatnonzero(folds >= 0)
+        if len(left) == 0:
+            raise DataError(
+                "conformal='cross' leaves out no row that is alone in its class, and each is; fit to more rows"
+            )
+        # Of few rows, some folds may have none.
+        filled, places = np.unique(folds[left], return_inverse=True)
+        models = [_fitted_without(self, X, y, folds == k) for k in filled]
+        self._end_with(Status.worst([self.status_, *(each.status_ for each in models)]))
         scores = np.full(len(targets), np.nan)
-        for k, model in enumerate(models):
+        for k, model in zip(filled, models, strict=True):
             held = np.flatnonzero(folds == k)
             scores[held] = self._scores(model, rows_at(X, held), targets[held], score)
-        left = np.flatnonzero(folds >= 0)
         codes = np.zeros(len(targets), np.intp) if codes is None else codes
-        return Conformity(scores[left], folds[left], models, codes[left], score, asked.by_class)
+        return Conformity(scores[left], places, models, codes[left], score, asked.by_class)
 
     def _leave_one_out(self, asked: Conformal, score: str, X: Rows, y: Labels) -> Conformity:
         functions_without = LEFT_OUT.get(type(self).__name__)
