@@ -356,7 +356,7 @@ def test_what_cannot_be_exported_is_named():
     X, y, _ = rows()
     texts = ["ab", "ba", "cc", "ac"] * 15
     for model, data, message in [
-        (mercer.SVC(kernel=Matern(nu=0.7)), X, "Bessel function, which ONNX has not"),
+        (mercer.SVC(kernel=Matern(nu=0.7)), X, "Bessel function, which ONNX does not have"),
         (mercer.SVC(kernel=lambda A, B: A @ B.T), X, "the kernel is a Python function"),
         (
             mercer.SVC(kernel=mercer.kernels.Spectrum(1)),

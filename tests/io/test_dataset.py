@@ -236,7 +236,7 @@ FAULTS = {
     "header only": (b"a,b\n", "a header, but no row"),
     "blanks between fields": (b"a b c\n1 2 x\n3 4 y\n", r"makes one column of 'a b c'; is it ' '\?"),
     "numbers for names": (b"1,2\n3,4\n", "line 1: names of columns were expected"),
-    "twice": (b"a,a\n1,2\n", "the column 'a' is there twice"),
+    "twice": (b"a,a\n1,2\n", "the column 'a' occurs twice"),
     "not UTF-8": (b"a,b\n1,\xff\n", "UTF-8 was expected, got byte 0xff"),
     "JSON broken": (b'{"a": 1}\n{"a": \n', "line 2, column 7: JSON was expected"),
     "JSON nested": (b'{"a": [1]}\n', "line 1, column 'a': a number or a text was expected"),
@@ -255,7 +255,7 @@ def test_a_fault_names_the_line_and_what_was_expected(content, message, either_r
 
 
 BINARY = {
-    "binary": (b"\x00\x01\x02\x03" * 50, "a binary file of no known format"),
+    "binary": (b"\x00\x01\x02\x03" * 50, "a binary file of unknown format"),
     "UTF-16 without its mark": (
         "a,b\n1,2\n".encode("utf-16-le"),
         r"UTF-16 without its mark; pass encoding='utf-16-le'",
@@ -298,7 +298,7 @@ def test_a_thousand_million_declared_rows_take_no_memory():
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     assert len(sink.getvalue()) < 1000
-    with pytest.raises(DataError, match=r"declares 1,000,000,000 rows in .* not believable"):
+    with pytest.raises(DataError, match=r"declares 1,000,000,000 rows in .* implausible"):
         read(sink.getvalue())
 
 

@@ -169,7 +169,7 @@ def _logistic(estimator: BaseEstimator) -> LinearSVC:
     if len(estimator.classes_) > 2:
         raise ParameterError(
             f"LogisticRegression of {len(estimator.classes_)} classes is one problem with a softmax, which LinearSVC "
-            "has not; KernelLogisticRegression(kernel='linear') fits it"
+            "does not have; KernelLogisticRegression(kernel='linear') fits it"
         )
     return _linear_classifier(estimator, logistic=True)
 
@@ -222,7 +222,7 @@ def _kernel_ridge(estimator: BaseEstimator) -> KernelRidge:
 def _kernel_pca(estimator: BaseEstimator) -> KernelPCA:
     ours, X = _shared(estimator, KernelPCA), estimator.X_fit_
     if estimator.fit_inverse_transform:
-        raise ParameterError("KernelPCA with fit_inverse_transform=True cannot be taken over; fit mercer.KernelPCA")
+        raise ParameterError("KernelPCA with fit_inverse_transform=True cannot be converted; fit mercer.KernelPCA")
     data = TrainingData(_bound_kernel(estimator, X), X)
     values, vectors = estimator.eigenvalues_, estimator.eigenvectors_
     sizes = np.sqrt(values)

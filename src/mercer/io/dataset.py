@@ -117,7 +117,7 @@ class Dataset:
         whole, names = self, cast(list[str], self.columns)
         _known(name, names, self.name, "target")
         if len(names) == 1:
-            raise DataError(f"{self.name}: there is no column beside the target {name!r}")
+            raise DataError(f"{self.name}: there is no column besides the target {name!r}")
         gone = cast("ColumnFrame", self.data).column(name).missing
         if gone.all():
             raise DataError(f"{self.name}: the target {name!r} has no value in any row")

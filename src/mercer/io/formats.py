@@ -108,7 +108,7 @@ def _by_name_or_content(source: "Source", head: bytes) -> str:
     if b"\0" in head or named in _BINARY:
         expected = _BINARY.get(cast(str, named), _KNOWN)
         kind = "binary file" if b"\0" in head else "file"
-        raise DataError(f"{source.name}: {expected} was expected, got a {kind} of no known format")
+        raise DataError(f"{source.name}: {expected} was expected, got a {kind} of unknown format")
     return named or _by_first_line(head.lstrip(b"\xef\xbb\xbf").lstrip())
 
 

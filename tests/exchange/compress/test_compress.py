@@ -183,7 +183,7 @@ def test_what_cannot_be_compressed(blobs):
     X, y = blobs
     model = SVC(gamma=0.05).fit(X, y)
     for wrong in ({}, {"max_error": 0.1, "n_vectors": 3}):
-        with pytest.raises(ParameterError, match="one of max_error and n_vectors"):
+        with pytest.raises(ParameterError, match="either max_error or n_vectors"):
             compress(model, **wrong)
     for wrong in (-1.0, np.inf, np.nan, "much"):
         with pytest.raises(ParameterError, match="max_error must be"):

@@ -148,7 +148,7 @@ def test_a_good_file(tmp_path):
         ("bias 1", "bias x", "line 5, column 6: bias must be a finite number"),
         ("bias 1", "bias 1 2", "line 5, column 1: bias must be one value, got 2"),
         ("bias 1", "colour 1", "line 5, column 1: the key 'colour' must be one of"),
-        ("bias 1", "nr_class 3", "line 5, column 1: the key 'nr_class' is there twice"),
+        ("bias 1", "nr_class 3", "line 5, column 1: the key 'nr_class' occurs twice"),
         ("4 5 6", "4 5", "line 8, column 5: a weight must be a finite number"),
         ("4 5 6", "4 5 6 7", "line 8, column 7: an index must be a whole number followed by a colon"),
         ("4 5 6", "4 5 6 1:2", "a line of weights must hold 3 numbers and nothing else"),

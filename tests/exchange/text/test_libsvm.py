@@ -243,7 +243,7 @@ def test_what_libsvm_cannot_hold_is_refused(tmp_path):
         (mercer.SVC(multi_class="ovr"), "multi_class must be 'ovo', got 'ovr'"),
         (mercer.SVC(kernel=lambda A, B: A @ B.T), "the kernel is a Python function"),
         (mercer.SVC(probability="isotonic"), "only Platt's sigmoid"),
-        (mercer.SVDD(), "LIBSVM has no machine like SVDD"),
+        (mercer.SVDD(), "LIBSVM has no counterpart of SVDD"),
         (mercer.LinearSVC(), "model must be a fitted kernel machine"),
     ]:
         with pytest.raises(ParameterError, match=message):
@@ -286,7 +286,7 @@ BAD = [
     (replaced("nr_class 2", "nr_class 1000000000"), "1000000000 classes need 499999999500000000 numbers of rho, got 1"),
     (replaced("nr_class 2", "nr_class 9999999999999999999999"), "nr_class must be a whole number"),
     (replaced("total_sv 2", "total_sv 3"), "nr_sv adds up to 2, but total_sv is 3"),
-    (replaced("total_sv 2", "total_sv 2\ntotal_sv 2"), "line 6, column 1: total_sv is there twice"),
+    (replaced("total_sv 2", "total_sv 2\ntotal_sv 2"), "line 6, column 1: total_sv occurs twice"),
     (replaced("rho 0.25", "rho 0.25 1"), "2 classes need 1 numbers of rho, got 2"),
     (replaced("rho 0.25\n", ""), "the header has no rho"),
     (replaced("label 1 -1", "label 1 1"), r"the labels must differ, got \[1, 1\]"),

@@ -70,7 +70,7 @@ def test_what_svmlight_cannot_hold_is_refused(tmp_path):
     for model, data, message in [
         (mercer.SVC(), X, "SVMlight knows two classes, got 3"),
         (mercer.SVR(kernel="precomputed"), X @ X.T, "SVMlight has no precomputed kernel"),
-        (mercer.SVDD(), X, "SVMlight has no machine like SVDD"),
+        (mercer.SVDD(), X, "SVMlight has no counterpart of SVDD"),
         (mercer.SVR(kernel="laplacian"), X, "SVMlight has no kernel Laplacian"),
     ]:
         with pytest.raises(ParameterError, match=message):

@@ -334,7 +334,7 @@ def test_databases_that_nobody_knows_and_drivers_that_are_missing(monkeypatch):
         read_table("martian://me@host/x")
     with pytest.raises(MissingExtraError, match="needs the driver pyodbc, which is not installed: pip install pyodbc"):
         read_table("mssql://me@host/x")
-    with pytest.raises(ParameterError, match="https:// is no database; download the file first"):
+    with pytest.raises(ParameterError, match="https:// is not a database; download the file first"):
         read_table("https://host/people.csv")
     with pytest.raises(ParameterError, match="encoding must be left out, got 'cp1252': it is for files"):
         read_table("postgresql://me@host/x", encoding="cp1252")

@@ -117,7 +117,7 @@ def test_a_word_among_numbers_names_its_row(written):
 FAULTS = {
     "empty": ({"s": []}, "the spreadsheet is empty"),
     "header only": ({"s": [["a", "b"]]}, "there is a header, but no row below it"),
-    "twice": ({"s": [["a", "a"], [1, 2]]}, "the column 'a' is there twice; rename one"),
+    "twice": ({"s": [["a", "a"], [1, 2]]}, "the column 'a' occurs twice; rename one"),
 }
 
 

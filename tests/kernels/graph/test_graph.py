@@ -183,7 +183,7 @@ def test_trees_in_preorder():
     assert tree == Graph([(0, 1), (1, 2), (1, 3), (0, 4)], node_labels=Preorder.labels, directed=True)
     assert Graph.from_preorder([], []).n_nodes == 0
     assert Graph.from_preorder("a" * 10_000, [1] * 9_999 + [0]).n_edges == 9_999
-    with pytest.raises(DataError, match="node 2 is nobody's child"):
+    with pytest.raises(DataError, match="node 2 has no parent"):
         Graph.from_preorder("abc", [1, 0, 0])
     with pytest.raises(DataError, match="1 children are missing"):
         Graph.from_preorder("ab", [2, 0])

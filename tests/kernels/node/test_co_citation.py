@@ -79,7 +79,7 @@ def test_a_grid_reaches_both_parts():
             ParameterError,
             "values must be as many as the graph has nodes, 5, got 1",
         ),
-        (lambda: AtNodes(WEB, {"a": [1.0]}, Linear())(["b"]), DataError, "has nothing for 'b'"),
+        (lambda: AtNodes(WEB, {"a": [1.0]}, Linear())(["b"]), DataError, "has none for 'b'"),
         (lambda: AtNodes(WEB, "abcde", Linear()), ParameterError, "values must be a sequence"),
     ],
 )

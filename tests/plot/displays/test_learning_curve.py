@@ -87,7 +87,7 @@ def test_texts_can_be_learnt_too():
 
 def test_what_cannot_be_learnt_is_refused(clouds, petals):
     X, y = clouds
-    with pytest.raises(DataError, match="y must have two classes for the bounds to speak of, got 3"):
+    with pytest.raises(DataError, match="y must have two classes for the bounds to apply, got 3"):
         LearningCurveDisplay.from_estimator(SVC(), *petals)
     with pytest.raises(ParameterError, match="train_sizes must be from 2 to 112, the rows outside the test part"):
         LearningCurveDisplay.from_estimator(SVC(), X, y, train_sizes=[500])

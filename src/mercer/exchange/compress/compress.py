@@ -124,7 +124,7 @@ def compress(model: "Model", max_error: float | None = None, *, n_vectors: int |
 
 def _require_goal(max_error: float | None, n_vectors: int | None) -> None:
     if (max_error is None) == (n_vectors is None):
-        raise ParameterError("one of max_error and n_vectors is needed, and not both")
+        raise ParameterError("pass either max_error or n_vectors, not both")
     if max_error is not None and not (isinstance(max_error, (int, float)) and 0 <= max_error < np.inf):
         raise ParameterError(f"max_error must be a number, 0 or more, got {max_error!r}")
     if n_vectors is not None and not (isinstance(n_vectors, (int, np.integer)) and n_vectors >= 1):

@@ -91,7 +91,7 @@ def _opened(path: str | PathLike[str]) -> BufferedReader:
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise ModelFileError("this is not a model file of Mercer: it is a pipe or a device; copy it to a file first")
+        raise ModelFileError("this is not a Mercer model file: it is a pipe or a device; copy it to a file first")
     return file
 
 
@@ -115,7 +115,7 @@ def _header(text: bytes, size: int, payload_sum: bytes) -> bytes:
 def _checked_header(head: bytes, size: int) -> tuple[int, int, tuple[bytes, bytes]]:
     """(length of the manifest, length of the payload, their checksums)."""
     if head[:8] != MAGIC[: len(head)] or not head:
-        raise ModelFileError("this is not a model file of Mercer: it does not begin as one")
+        raise ModelFileError("this is not a Mercer model file: it does not begin as one")
     if len(head) < HEADER:
         raise ModelFileError(f"the file ends within its header, after {len(head)} of {HEADER} bytes")
     version = int.from_bytes(head[8:12], "little")
@@ -126,7 +126,7 @@ def _checked_header(head: bytes, size: int) -> tuple[int, int, tuple[bytes, byte
     manifest, payload = (int.from_bytes(head[place : place + 8], "little") for place in (16, 24))
     if manifest > LONGEST_MANIFEST or HEADER + manifest + payload != size:
         raise ModelFileError(
-            f"the header speaks of {manifest} bytes of manifest and {payload} of arrays, "
+            f"the header announces {manifest} bytes of manifest and {payload} of arrays, "
             f"but the file has {size} bytes: it is truncated or damaged"
         )
     return manifest, payload, (head[32:64], head[64:96])

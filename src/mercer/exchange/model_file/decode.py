@@ -80,7 +80,7 @@ class Reader:
         """The array stored under a name: a view of the file's bytes, or a copy if it is small."""
         array = self.arrays.get(name) if isinstance(name, str) else None
         if array is None:
-            raise ModelFileError(f"the manifest speaks of an array {name!r}, which the file does not have"[:300])
+            raise ModelFileError(f"the manifest names an array {name!r}, which the file does not have"[:300])
         if array.dtype.kind not in kinds or (ndim is not None and array.ndim != ndim):
             raise ModelFileError(f"array {name!r} has dtype {array.dtype} and shape {array.shape}, not what it is for")
         if array.nbytes <= COPIED:
@@ -344,7 +344,7 @@ def _build(kind: "Kind", fields: Mapping[str, Any], params: Mapping[str, Any], s
 
 
 def _unknown_attribute(_value: object) -> NoReturn:
-    raise Refused("is no attribute that a file may set")
+    raise Refused("is not an attribute that a file may set")
 
 
 _READERS = {

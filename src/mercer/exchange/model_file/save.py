@@ -127,7 +127,7 @@ def load(path: str | PathLike[str], kernels: dict[str, Any] | None = None, *, ma
     ...     mercer.load("/dev/null")
     ... except mercer.ModelFileError as error:
     ...     print(error)
-    /dev/null: this is not a model file of Mercer: it is a pipe or a device; copy it to a file first
+    /dev/null: this is not a Mercer model file: it is a pipe or a device; copy it to a file first
     """
     try:
         return _load(path, _checked_names(kernels), mapped)
@@ -158,7 +158,7 @@ def _load(path: str | PathLike[str], given: Mapping[str, Any], mapped: bool | No
     try:
         model = Reader(arrays, given).value(node)
     except _UNFORESEEN as error:
-        raise ModelFileError(f"the file says something that cannot be: {error}") from error
+        raise ModelFileError(f"the file contains an impossible value: {error}") from error
     kind = kind_of(model)
     if kind is None or not kind.is_estimator:
         raise ModelFileError(f"the file holds a {type(model).__name__}, not a model")

@@ -162,8 +162,8 @@ def _matern(kernel: Matern, pairs: Pairs) -> "Tensor":
         return matrix(RBF(0.5 / kernel.length_scale**2), pairs)
     if not kernel.has_polynomial:
         raise ParameterError(
-            f"Matern(nu={kernel.nu!r}) is a Bessel function, which ONNX has not; nu = 0.5, 1.5, ... 5.5 and inf can "
-            "be written"
+            f"Matern(nu={kernel.nu!r}) is a Bessel function, which ONNX does not have; nu = 0.5, 1.5, ... 5.5 and inf "
+            "can be written"
         )
     radius = (pairs.distances.sqrt() * (np.sqrt(2.0 * kernel.nu) / kernel.length_scale)).minimum(FARTHEST)
     total = None

@@ -122,7 +122,7 @@ def _header(text: "ModelText") -> dict[str, Any]:
         if key == "w":
             break
         if key not in _KEYS or key in header:
-            problem = "is there twice" if key in header else f"must be one of {', '.join(_KEYS)}"
+            problem = "occurs twice" if key in header else f"must be one of {', '.join(_KEYS)}"
             raise text.error(f"the key {key[:40]!r} {problem}", column)
         header[key] = _value(text, key, column, values)
     return _checked(text, header)

@@ -136,7 +136,7 @@ def _header(text: "ModelText") -> dict[str, Any]:
         if key == "SV":
             break
         if key in header:
-            raise text.error(f"{key} is there twice", column)
+            raise text.error(f"{key} occurs twice", column)
         header[key] = _value(text, key, column, fields[1:])
     return _checked(text, header)
 
@@ -321,7 +321,7 @@ def type_of(model: "BaseEstimator") -> str:
         if isinstance(model, kind):
             return name
     if isinstance(model, (SVDD, RankSVM)):
-        raise ParameterError(f"LIBSVM has no machine like {type(model).__name__}")
+        raise ParameterError(f"LIBSVM has no counterpart of {type(model).__name__}")
     return "c_svc" if isinstance(model, KernelClassifier) and hasattr(model, "classes_") else "epsilon_svr"
 
 

@@ -150,7 +150,7 @@ def write_svmlight_model(model: "BaseEstimator", path: str | PathLike[str], *, s
     1 1:2
     """
     if isinstance(model, SVDD):
-        raise ParameterError("SVMlight has no machine like SVDD")
+        raise ParameterError("SVMlight has no counterpart of SVDD")
     machine = Machine.of(model)
     if machine.has_pairs:
         raise ParameterError(

@@ -124,7 +124,7 @@ def _within(parts: Iterable[Any], source: "Source") -> list[Any]:
 def _require_room(rows: int, columns: int, source: "Source") -> None:
     needed = max(rows, 0) * max(columns, 1) * _BYTES
     if rows < 0 or rows > _ROWS_A_BYTE * source.size:
-        raise DataError(f"{source.name}: declares {rows:,} rows in {source.size:,} bytes, which is not believable")
+        raise DataError(f"{source.name}: declares {rows:,} rows in {source.size:,} bytes, which is implausible")
     if needed > source.most:
         raise DataError(
             f"{source.name}: declares {rows:,} rows of {columns} columns, which take {needed:,} bytes of memory; "
@@ -137,5 +137,5 @@ def _with_rows(table: "ArrowTable", source: "Source") -> "ArrowTable":
         raise DataError(f"{source.name}: there are no rows")
     twice = next((name for k, name in enumerate(table.column_names) if name in table.column_names[:k]), None)
     if twice is not None:
-        raise DataError(f"{source.name}: the column {twice!r} is there twice; rename one")
+        raise DataError(f"{source.name}: the column {twice!r} occurs twice; rename one")
     return table

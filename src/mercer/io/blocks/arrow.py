@@ -131,7 +131,7 @@ class Columns:
     def __init__(self, schema: "Schema", path: object) -> None:
         twice = next((name for k, name in enumerate(schema.names) if name in schema.names[:k]), None)
         if twice is not None:
-            raise DataError(f"{path}: the column {twice!r} is there twice; rename one")
+            raise DataError(f"{path}: the column {twice!r} occurs twice; rename one")
         self.names: list[str] = []
         self.kinds: dict[str, str] = {}
         self.types: dict[str, str] = {}

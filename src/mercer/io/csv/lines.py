@@ -86,7 +86,7 @@ class Lines:
             )
         twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
         if twice is not None:
-            raise DataError(f"{self.source.name}, line 1: the column {twice!r} is there twice; rename one")
+            raise DataError(f"{self.source.name}, line 1: the column {twice!r} occurs twice; rename one")
         return names
 
     def rows_of_header(self) -> int:

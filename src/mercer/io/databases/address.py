@@ -71,7 +71,7 @@ class Address:
     def __init__(self, text: str) -> None:
         kind = kind_of(text)
         if kind in _WEB:
-            raise ParameterError(f"{kind}:// is no database; download the file first, and pass its path")
+            raise ParameterError(f"{kind}:// is not a database; download the file first, and pass its path")
         sqlalchemy = sqlalchemy_for(f"{kind} databases")
         try:
             url = sqlalchemy.engine.make_url(text)

@@ -56,7 +56,7 @@ def _names(
     names = [str(_whole(first[k])).strip() or f"column_{k + 1}" for k in places]
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
-        raise DataError(f"{where}: the column {twice!r} is there twice; rename one")
+        raise DataError(f"{where}: the column {twice!r} occurs twice; rename one")
     return names, places
 
 

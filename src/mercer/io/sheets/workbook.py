@@ -75,7 +75,7 @@ def _require_room(source: "Source", kind: str, content: bytes) -> None:
     except DataError:
         raise
     except (*_DAMAGED, expat.ExpatError) as error:
-        raise DataError(f"{source.name}: is no sound spreadsheet: {error}") from error
+        raise DataError(f"{source.name}: is not a valid spreadsheet: {error}") from error
     if extent.cells * _CELL + extent.characters * _CHARACTER > source.most:
         raise DataError(
             f"{source.name}: a sheet reaches over {extent.cells:,} cells with {extent.characters:,} characters, which "

@@ -83,7 +83,7 @@ class FromOthers:
                 edges.append((waiting[-1], node))
                 waiting.pop()
             elif node:
-                raise DataError(f"counts must be those of one tree, but node {node} is nobody's child")
+                raise DataError(f"counts must be those of one tree, but node {node} has no parent")
             waiting.extend([node] * int(count))
         if waiting:
             raise DataError(f"counts must be those of one tree, but {len(waiting)} children are missing")

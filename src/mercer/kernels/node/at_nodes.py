@@ -73,7 +73,7 @@ class AtNodes(Wrapped):
         if isinstance(self.values, Mapping):
             missing = [name for name in names if name not in self.values]
             if missing:
-                raise DataError(f"values must have something for each node, but has nothing for {missing[0]!r}")
+                raise DataError(f"values must have an entry for each node, but has none for {missing[0]!r}")
             return [self.values[name] for name in names]
         if sparse.issparse(self.values):
             return sparse.csr_array(self.values)[places]

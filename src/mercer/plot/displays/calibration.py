@@ -228,7 +228,7 @@ def _checked(hits: NDArray[np.bool_], probabilities: ArrayLike) -> NDArray[Any]:
     if not ((given >= 0.0) & (given <= 1.0)).all():
         raise DataError(
             f"y_prob must be probabilities, from 0 to 1, got {given.min():g} to {given.max():g}; "
-            "decision values are none"
+            "decision values are not probabilities"
         )
     return given
 

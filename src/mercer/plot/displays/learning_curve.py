@@ -189,7 +189,7 @@ def _mean(values: NDArray[Any]) -> NDArray[Any]:
 def _require_two_classes(estimator: Any, labels: NDArray[Any]) -> None:
     classes = np.unique(labels)
     if len(classes) != 2:
-        raise DataError(f"y must have two classes for the bounds to speak of, got {len(classes)}")
+        raise DataError(f"y must have two classes for the bounds to apply, got {len(classes)}")
     # An estimator that is not fitted has no classes to show.
     if not hasattr(estimator, "decision_function"):
         require_classifier(estimator, "LearningCurveDisplay")

@@ -230,7 +230,7 @@ class LiftDisplay:
 def _few_columns(X: Any) -> NDArray[np.float64]:
     rows = numbers(X)
     if rows.ndim != 2 or rows.shape[1] not in (1, 2) or len(rows) == 0:
-        raise DataError(f"X must have 1 or 2 columns and a row to be lifted before your eyes, got shape {rows.shape}")
+        raise DataError(f"X must have 1 or 2 columns and at least one row to be lifted, got shape {rows.shape}")
     return rows
 
 
