@@ -144,6 +144,6 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt
 		{ echo "Mercer needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "setting up $(VENV) for '$*' (once, about a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq -c constraints.txt hatchling editables
+	@$(BIN)/python -m pip install -qq -c constraints.txt hatchling editables setuptools wheel
 	@$(BIN)/python -m pip install -qq -c constraints.txt --no-build-isolation -e '.[$*]'
 	@touch $@

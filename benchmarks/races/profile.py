@@ -84,6 +84,6 @@ def _processor_seconds(action):
 
 def _told(row):
     parts = [f"{100 * row[kind]:.0f} %" for kind in (*KINDS, "Python", "checks")]
-    later = f"+{100 * (row['first'] / row['seconds'] - 1):.0f} %"
+    later = f"{100 * (row['first'] / row['seconds'] - 1):+.0f} %"
     over = f"{row['seconds'] / row['floor']:.1f}"
     return (row["data"], f"{row['C']:g}", f"{row['gamma']:g}", seconds(row["seconds"]), *parts, later, over)
