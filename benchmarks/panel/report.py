@@ -77,17 +77,18 @@ def draw(results, path):
     from matplotlib import pyplot as plt
 
     who, scores, whole = _scores(results)
-    order = np.argsort(scores[:, 0] - scores[:, 1:].max(axis=1))
+    is_own = np.array([name.startswith("mercer") for name in who])
+    order = np.argsort(scores[:, is_own].max(axis=1) - scores[:, ~is_own].max(axis=1))
     figure, axes = plt.subplots(figsize=(7.0, 0.19 * len(order) + 1.0), layout="constrained")
-    colours = {who[0]: "#b5362c"}
+    colours = dict(zip(who, ("#b5362c", "#2a6fb0", "#e08b1d", "#3a923a", "#555555", "#8d6bb8"), strict=False))
     for place, name in enumerate(who):
         below = scores[order, place] - scores[order].max(axis=1)
-        mark = "o" if name.startswith("mercer") else "|"
+        mark = "o" if is_own[place] else "|"
         axes.plot(np.maximum(below, -0.25), np.arange(len(order)), mark, label=name, color=colours.get(name),
-                  markersize=7 if mark == "o" else 9, markeredgewidth=1.6)  # fmt: skip
+                  markersize=6 if mark == "o" else 9, markeredgewidth=1.6, zorder=2 if mark == "o" else 3)  # fmt: skip
     axes.set_yticks(np.arange(len(order)), [whole[k]["table"] for k in order], fontsize=7)
     axes.set_xlabel("score below the best of the row (accuracy or R²; cut at 0.25)")
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=7, loc="upper left")
+    axes.legend(fontsize=7, loc="lower left")
     figure.savefig(path, dpi=120)
     plt.close(figure)

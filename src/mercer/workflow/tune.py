@@ -14,6 +14,7 @@ from mercer.kernels.table.frame import is_data_frame
 from mercer.selection.auto.classifier import AutoKernelClassifier
 from mercer.selection.auto.named_scores import CLASS_SCORES, QUANTITY_SCORES, named_score
 from mercer.selection.auto.regressor import AutoKernelRegressor
+from mercer.selection.tuning.folds import most_folds
 from mercer.selection.tuning.svc_cv import SVCCV
 from mercer.selection.tuning.svr_cv import SVRCV
 from mercer.workflow.assemble import Assembly
@@ -42,7 +43,11 @@ def search_for(machine: Any, assembly: Assembly, y: NDArray[Any], wanted: Wanted
     require_score(wanted.score, assembly.task)
     of_kind = ["class_weight", "probability"] if classifies else []
     shared = {name: own[name] for name in ("n_jobs", "time_limit", "memory_limit", "tol", *of_kind)}
-    shared |= {"cv": wanted.folds, "scoring": named_score(wanted.score, y, classifies), **others}
+    shared |= {
+        "cv": min(wanted.folds, most_folds(y, classifies)),
+        "scoring": named_score(wanted.score, y, classifies),
+        **others,
+    }
     if not wanted.is_kernel_named and not wanted.Cs:
         shared["scoring"] = wanted.score
         return (AutoKernelClassifier if classifies else AutoKernelRegressor)(**shared)
@@ -104,12 +109,12 @@ def _notes(search: Any, wanted: Wanted) -> list[str]:
     if not math.isfinite(search.best_score_):
         return [f"there was no time to judge any kernel: this is {setting_words(search.best_params_)}, untried"]
     tried = len(search.cv_results_["params"])
-    notes = [f"chosen from {tried} settings in {wanted.folds} folds: {setting_words(search.best_params_)}"]
+    notes = [f"chosen from {tried} settings in {search.n_splits_} folds: {setting_words(search.best_params_)}"]
     name, honest = wanted.score or ("accuracy" if hasattr(search, "classes_") else "r2"), search.honest_score_
     sign = -1.0 if name in ("log_loss", "mae") else 1.0
     scores = f"mean {name} {sign * search.best_score_:.4f} in the folds that chose it"
     if math.isfinite(honest):
-        scores += f"; {sign * honest:.4f} without the luck of having been chosen"
+        scores += f"; {sign * honest:.4f} ± {search.honest_error_:.4f} without the luck of having been chosen"
     return [*notes, scores, *([f"the search ended because {search.ending_}"] if hasattr(search, "ending_") else [])]
 
 

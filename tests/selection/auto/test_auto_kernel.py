@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from mercer import SVCCV, AutoKernelClassifier, AutoKernelRegressor, Status
-from mercer._errors import ParameterError
+from mercer._errors import DataError, ParameterError
 from mercer.kernels.graph.graph import Graph
 from mercer.selection.auto.named_scores import named_score
 
@@ -266,3 +266,11 @@ def test_an_adaptive_grid_refuses_what_it_cannot_widen(rng):
     for options in ({"param_grid": {"C": [1.0]}}, {"n_iter": 3}, {"Cs": "auto"}, {"early_stop": True}):
         with pytest.raises(ParameterError, match="search='all'"):
             SVCCV(**options, search="adaptive").fit(X, y)
+
+
+def test_fewer_rows_than_folds_are_divided_into_as_many_as_there_can_be(rng):
+    X = rng.normal(size=(4, 2))
+    assert AutoKernelClassifier(families=["linear"]).fit(X, [0, 1, 0, 1]).n_splits_ == 2
+    assert AutoKernelRegressor(families=["linear"], scoring="mae").fit(X, [0.0, 1.0, 0.5, 0.2]).n_splits_ == 4
+    with pytest.raises(DataError, match="cannot split n_samples=4 rows"):
+        AutoKernelClassifier(families=["linear"], cv=5).fit(X, [0, 1, 0, 1])

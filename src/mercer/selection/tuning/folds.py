@@ -8,6 +8,9 @@ from sklearn.model_selection import check_cv
 from mercer._errors import DataError
 from mercer._types import Array, ArrayLike, IndexArray, Rows
 
+# Folds of a search that is not told.
+FOLDS = 5
+
 
 def folds_of(
     cv: Any, X: Rows, y: Array, groups: ArrayLike | None, classifies: bool
@@ -17,13 +20,15 @@ def folds_of(
     Parameters
     ----------
     cv : int, splitter, iterable or None
-        A number of folds, a splitter of scikit-learn, or an iterable of splits; None is five folds.
+        A number of folds, a splitter of scikit-learn, or an iterable of splits; None is five folds, or as many as
+        there can be.
     X : object
         As the user has it: a splitter may look at it.
     y : ndarray
     groups : array-like or None
     classifies : bool
     """
+    cv = min(FOLDS, most_folds(y, classifies)) if cv is None else cv
     try:
         folds = [tuple(map(np.asarray, fold)) for fold in check_cv(cv, y, classifier=classifies).split(X, y, groups)]
     except ValueError as error:
@@ -32,6 +37,12 @@ def folds_of(
     if not folds or not all(part.size for fold in folds for part in fold):
         raise DataError("cv must give folds with rows to learn from and rows to judge by")
     return cast(list[tuple[IndexArray, IndexArray]], [tuple(_numbers(part, len(y)) for part in fold) for fold in folds])
+
+
+def most_folds(y: Array, classifies: bool) -> int:
+    """How many folds rows can be divided into: two at least, which may be refused."""
+    largest = int(np.unique(y, return_counts=True)[1].max(initial=0)) if classifies else len(y)
+    return max(2, largest)
 
 
 def _numbers(part: Any, n: int) -> IndexArray:
