@@ -124,6 +124,12 @@ def test_what_has_been_said_otherwise_is_not_announced_again(folder, monkeypatch
     assert capsys.readouterr().err == ""
 
 
+def test_threads_that_wait_for_the_compiler_at_once_count_once(monkeypatch):
+    monkeypatch.setattr(compiling, "_COMPILED", [("b", 5.0, 9.0), ("a", 1.0, 3.0), ("c", 6.0, 8.0), ("d", 8.0, 10.0)])
+    assert compiling.seconds_compiling() == 7.0
+    assert compiling.compiled_here() == ["b", "a", "c", "d"]
+
+
 def test_the_announcement_says_how_to_get_a_cache(monkeypatch, capsys):
     monkeypatch.setattr(compiling, "_UNSAID", ["compiling"])
     monkeypatch.setattr(compiling, "_DIRECTORY", None)

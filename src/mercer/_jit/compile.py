@@ -34,18 +34,22 @@ _UNSAID = ["compiling"]
 # On the machine where both were measured, idle: the compiler's time for a first `SVC`, and the time to count so far.
 _SECONDS_OF_A_FIRST_FIT, _SECONDS_TO_COUNT, _COUNTED = 7.0, 0.0062, 200_000
 
-# What this process has had to compile, with the seconds on the clock that somebody waited.
-_COMPILED: list[tuple[str, float]] = []
+# What this process has had to compile, and from when to when somebody waited for it.
+_COMPILED: list[tuple[str, float, float]] = []
 
 
 def compiled_here() -> list[str]:
     """The functions that this process has compiled, since no code for them was found."""
-    return [name for name, _ in _COMPILED]
+    return [name for name, _, _ in _COMPILED]
 
 
 def seconds_compiling() -> float:
     """For how long this process has waited for the compiler so far: time that is no part of any fit."""
-    return sum(seconds for _, seconds in _COMPILED)
+    total, until = 0.0, 0.0
+    # Several threads may have waited at once, which counts once.
+    for begin, end in sorted((begin, end) for _, begin, end in _COMPILED):
+        total, until = total + max(0.0, end - max(begin, until)), max(until, end)
+    return total
 
 
 def where_code_is_kept() -> str:
@@ -117,7 +121,7 @@ def _compile_apart(dispatcher: Any) -> None:
         try:
             return run_apart(partial(here, signature))
         finally:
-            _COMPILED.append((f"{dispatcher.py_func.__module__}.{dispatcher.__name__}", time.monotonic() - begin))
+            _COMPILED.append((f"{dispatcher.py_func.__module__}.{dispatcher.__name__}", begin, time.monotonic()))
 
     dispatcher.compile = compile_apart
 

@@ -726,14 +726,14 @@ export class DataView {
       "tune",
       this.request(),
       (header, arrays) => {
-        if (header.heat) this.fillHeat(header.heat, arrays);
+        if (header.heat) this.fillHeat(header.heat, arrays.scores, arrays.rows);
         else this.finished(header, arrays);
       },
       { once: true },
     );
   }
 
-  fillHeat(heat, { scores, rows }) {
+  fillHeat(heat, scores, rows) {
     this.heat = heat;
     const columns = heat.Cs.length,
       finite = [...scores].filter(Number.isFinite),
