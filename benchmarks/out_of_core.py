@@ -136,6 +136,7 @@ def report(options):
         rows = []
         for loss in options.losses:
             found = in_child(folder, loss, options)
+            print(f"{loss}: {json.dumps(found)}", flush=True)  # a long run may be ended before its table
             readings = found["rows_read"] / options.rows + 1
             seconds = found["first"] + found["fit"]
             rows.append([
