@@ -216,7 +216,7 @@ def _xi_alpha(
     for (task, machine), part in zip(pairs, parts, strict=True):
         rows[task.places[xi_alpha_errors(machine, part.ball, n_jobs)]] = True
     found = [stability(machine) for _, machine in pairs]
-    says = f"leave-one-out error is at most this: {int(rows.sum())} of {m} rows are at risk in some classifier"
+    says = f"leave-one-out error is at most this: {int(rows.sum())} of {m} rows are at risk in some machine"
     return Finding("xi_alpha", XI_ALPHA, float(rows.mean()), says, found[0][0], _reasons([unmet for _, unmet in found]))
 
 
