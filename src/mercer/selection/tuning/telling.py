@@ -49,7 +49,9 @@ def warn_unless_done(model: "TunedModel", table: Table, ended: Status | None) ->
     fitted = model.best_estimator_.status_ if model.refit else Status.OPTIMAL
     is_done = _is_all_done(table)
     model.status_ = fitted if ended is None or is_done else ended
-    expected = (Status.OPTIMAL, Status.ITERATION_LIMIT) if model.max_iter < 0 else (Status.OPTIMAL,)
+    # Without a limit of the user's own, the one of fits that only serve a score is as it should be.
+    is_own = getattr(model, "max_iter", -1) >= 0
+    expected = (Status.OPTIMAL,) if is_own else (Status.OPTIMAL, Status.ITERATION_LIMIT)
     endings = table.status[(table.state == DONE) & ~np.isin(table.status, expected)]
     if model.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED) and not is_done:
         text = f"{_what_was_judged(model, table)}{_how_it_was_fitted(model)}"
