@@ -41,13 +41,12 @@ class Fits:
     def _fit_and_tell(self, *data: Any) -> Self:
         """A fit, and at the line that called `fit` what there is to say of it."""
         self._fit(*data)
-        has_been_said = False
-        for words, kind, replaces_status in vars(self).pop("_said", ()):
-            warnings.warn(words, kind, stacklevel=3)
-            has_been_said |= replaces_status
-        if not has_been_said:
+        said = vars(self).pop("_said", ())
+        if not any(replaces_status for _, _, replaces_status in said):
             max_iter = cast(Any, self).max_iter if hasattr(self, "max_iter") else -1
             warn_unless_optimal(self.status_, max_iter, self._remedies, self._judge, stacklevel=4)
+        for words, kind, _ in said:
+            warnings.warn(words, kind, stacklevel=3)
         return self
 
     def _fit(self, *data: Any) -> None:

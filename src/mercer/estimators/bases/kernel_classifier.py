@@ -1,6 +1,6 @@
 """What every kernel classifier does alike: check, fit as two-class problems, keep, predict."""
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -166,7 +166,7 @@ class BlockKernelClassifier(ClassifiesBlocks, KernelClassifier):
         -------
         self
         """
-        return super().fit(X, cast(Labels, y), sample_weight)
+        return self._fit_and_tell(X, y, sample_weight)
 
     def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> tuple[Array, Any]:
         # All readers of files come with it, and few fits ask.
