@@ -40,7 +40,7 @@ REFUSED = [
     ("n_jobs", 1.5, "n_jobs must be None or a non-zero integer, got 1.5"),
     ("bias", "fixed", "bias must be one of 'free', 'penalised', 'none', got 'fixed'"),
     ("loss", "logistic", "loss must be one of 'hinge', 'squared_hinge', got 'logistic'"),
-    ("multi_class", "crammer", "multi_class must be one of 'ovo', 'ovr', 'crammer_singer', got 'crammer'"),
+    ("multi_class", "crammer", "multi_class must be one of 'auto', 'ovo', 'ovr', 'crammer_singer', got 'crammer'"),
     ("solver", "newton", "solver must be one of .*, got 'newton'"),
     ("decision_function_shape", "ovx", "decision_function_shape must be one of 'ovr', 'ovo', got 'ovx'"),
     ("kernel", "gaussian", "no kernel is called 'gaussian'; there are .*linear"),
