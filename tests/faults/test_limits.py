@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import SVC, Status
+from mercer import SVC, SVR, Status
 from tests.faults.interrupted_fits import PROBLEMS, compile_all, noise
 from tests.faults.overlapping import overlapping
 from tests.faults.own_time import Stopwatch
@@ -169,3 +169,16 @@ def test_by_default_no_more_than_half_of_what_is_free_is_asked_for():
     answer = limited_fit(n=8000, address_space=600 * MB)
     assert answer["status"] == "OPTIMAL"
     assert answer["taken"] <= 330 * MB
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_without_time_for_a_step_answers_the_best_constant():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(3000, 5)), np.repeat([0, 1, 2], [2000, 700, 300])
+    model = SVC(time_limit=1e-9).fit(X, labels)
+    if not model.n_support_.any():  # a quick machine may have taken a step
+        assert (model.predict(X[:20]) == 0).all()
+    targets = rng.exponential(size=3000) ** 3
+    model = SVR(time_limit=1e-9).fit(X, targets)
+    if not len(model.support_):
+        assert model.predict(X[:1])[0] == pytest.approx(np.median(targets))

@@ -91,6 +91,6 @@ class Solution:
     rounding: float = np.inf
 
     @classmethod
-    def empty(cls, n: int, status: Status) -> Self:
+    def empty(cls, n: int, status: Status, bias: float = 0.0) -> Self:
         """No support vectors: what there is before the first step."""
-        return cls(np.zeros(n), np.zeros(n), 0.0, status, 0, is_gradient_complete=False)
+        return cls(np.zeros(n), np.zeros(n), bias, status, 0, is_gradient_complete=False)

@@ -139,6 +139,8 @@ class PairsSolved:
         self.statuses = [_STATUSES.get(code, early) for code in ended.tolist()]
         self.iterations = report[:, report_of.STEPS].astype(np.int32)
         self.intercepts = report[:, report_of.BIAS].copy()
+        for k in np.flatnonzero((ended != Status.OPTIMAL) & (self.iterations == 0)):
+            self.intercepts[k] = self._setup.problems[k].best_constant()
         self.support = Support.of_table(self._order, self._edges, self._table)
         self._setup = self._limits = cast(Any, None)
         return self

@@ -23,6 +23,7 @@ from mercer.kernels.gram.kernel_matrix import StoredMatrix, is_ordered
 from mercer.kernels.items.column_statistics import summary
 from mercer.kernels.items.prepare_rows import squared_norms
 from mercer.kernels.table.frame import Frame
+from mercer.problems.svm.signed_risk import SignedRisk
 from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.policy import allows_single, is_stored_whole
 from mercer.solvers.linalg.definiteness import is_seen_indefinite
@@ -307,7 +308,8 @@ def solve_all(
         except (Stopped, MemoryError) as end:
             # Ended before the first step: a solution all the same, the empty one.
             status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
-            solutions[k] = Solution.empty(len(tasks[k].indices), status)
+            bias = problems[k].best_constant() if isinstance(problems[k], SignedRisk) else 0.0
+            solutions[k] = Solution.empty(len(tasks[k].indices), status, bias)
 
     if len(tasks) == 1:
         run(0)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from mercer._errors import ParameterError
+from mercer._jit.compile import UNBOUNDED
 from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.problems.certificate import relative_gap
 
@@ -249,10 +250,12 @@ class DualProblem:
     def bias(self, beta: FloatArray, gradient: FloatArray) -> float | FloatArray:
         """b such that free points have g = b: their mean, or the middle of the allowed interval.
 
-        Two groups have one each.
+        Two groups have one each. With nothing learnt yet, it is the best constant.
         """
         if not self.has_equality:
             return 0.0
+        if self.groups is None and not beta.any() and self.violation(beta, gradient) > 0.0:
+            return self._best_constant(gradient)
         beta = self._put_at_bounds(beta)
         values = gradient - self.kink * np.sign(beta) if self.kink else gradient
         free, members = self.is_free(beta), self.members()
@@ -265,6 +268,16 @@ class DualProblem:
                 for k, m in enumerate(members)
             ]
         return found[0] if self.groups is None else np.array(found)
+
+    def _best_constant(self, gradient: FloatArray) -> float:
+        """A weighted median: the more frequent class, or the median target, for a fit stopped before its first step."""
+        weights = self.upper - self.lower if self.ridge is None else 1.0 / self.ridge
+        if not np.all(weights < UNBOUNDED):
+            weights = np.ones_like(gradient)
+        order = np.argsort(gradient, kind="stable")
+        below = np.cumsum(weights[order])
+        middle = [np.searchsorted(below, 0.5 * below[-1], side) for side in ("left", "right")]
+        return float(np.mean(gradient[order[np.minimum(middle, len(order) - 1)]]))
 
     def _put_at_bounds(self, beta: FloatArray) -> FloatArray:
         """`beta` with coefficients that only rounding keeps from a bound, or from a kink, put there.

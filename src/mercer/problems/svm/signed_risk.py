@@ -59,7 +59,13 @@ class SignedRisk(WithBias):
     if TYPE_CHECKING:
 
         def dual(self) -> DualProblem: ...
+
         def primal(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float: ...
+
+    def best_constant(self) -> float:
+        """The bias to answer with when a fit ends before its first step."""
+        dual = self.dual()
+        return float(dual.bias(np.zeros(len(dual)), dual.linear))
 
     def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap from a gradient that is known for every point."""
