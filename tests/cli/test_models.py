@@ -197,8 +197,8 @@ def test_a_row_that_is_not_there(models, mercer):
 
 BAD_MODELS = {
     "not there": (None, "there is no model file"),
-    "empty": (b"", "not a model file"),
-    "text": (b"a,b\n1,2\n", "not a model file"),
+    "empty": (b"", "not a Mercer model file"),
+    "text": (b"a,b\n1,2\n", "not a Mercer model file"),
 }
 
 

@@ -89,6 +89,7 @@ OTHER_DEFAULTS = {
     ("RampSVC", "break_ties"): "nobody has code that counts on the first class",
     ("LinearSVC", "bias"): "scikit-learn's LinearSVC has this bias, without a name",
     ("LinearSVR", "bias"): "scikit-learn's LinearSVR has this bias, without a name",
+    ("SVC", "multi_class"): "pairs too, unless C is chosen by folds, which may prefer each class against the rest",
     ("LinearSVC", "multi_class"): "scikit-learn's, which is one against the rest too",
     ("MKLClassifier", "gap_tol"): _KLOFT,
     ("MKLOneClassSVM", "gap_tol"): _KLOFT,

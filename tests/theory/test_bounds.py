@@ -138,7 +138,7 @@ def test_it_is_vacuous_until_there_are_rows_enough():
         (lambda: theory.soft_svm_bound(10, -1.0, 1.0), "lam must be a positive, finite number, got -1.0"),
         (lambda: theory.soft_svm_lambda(10, 1.0, True), "B must be a positive, finite number, got True"),
         (lambda: theory.ramp_bound(10, 1.0, 1.0, ramp=1.5), "ramp must lie between 0 and 1, got 1.5"),
-        (lambda: theory.ramp_bound(10, 1.0, -1.0), "B must be a finite number, not negative"),
+        (lambda: theory.ramp_bound(10, 1.0, -1.0), "B must be a finite, nonnegative number"),
         (lambda: theory.vc_bound(10, 3, delta=2.0), "delta must lie"),
         (lambda: theory.margin_vc_dimension(1.0, -1.0), "gamma must be a positive"),
         (lambda: theory.margin_vc_dimension(1.0, 1.0, d=-1), "d must not be negative, got -1"),

@@ -92,7 +92,7 @@ def test_the_rule_of_the_perceptron_goes_down_its_loss():
 
 
 def test_no_norm_is_negative():
-    with pytest.raises(ParameterError, match="rho must be a finite number, not negative"):
+    with pytest.raises(ParameterError, match="rho must be a finite, nonnegative number"):
         theory.LOSSES["hinge"].lipschitz(rho=-1.0)
     with pytest.raises(ParameterError, match="B must not be negative, got nan"):
         theory.LOSSES["hinge"].lipschitz(rho=1.0, B=float("nan"))

@@ -161,7 +161,7 @@ def _regularised(machine: "Machine") -> list[str]:
 
 _NO_SVM = "the model does not minimise |w|^2 with the hinge or its square"
 _UNSOLVED = "the fit did not reach the optimum"
-_BOUNDED = "new rows also have norm at most rho; w is treated as fixed in advance"
+_BOUNDED = "new rows also have norm at most rho; w was fixed in advance, with this mean hinge loss"
 
 
 def _corollary_15_7(machine: "Machine") -> Finding:

@@ -165,7 +165,8 @@ def _data_and_kernel(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, A
     """(X, kernel, scaler or None, notes)."""
     X, is_given = dataset.data, kernel is not None
     if dataset.kind in _ITEMS:
-        kernel = kernel if is_given else kernel_for(X)[0]
+        if not is_given:
+            return X, "auto", None, ()
         _require_items(kernel, dataset)
         return X, kernel, None, ()
     if dataset.kind == "vectors":

@@ -432,5 +432,5 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
 
 def test_the_error_names_the_file(tmp_path):
     (tmp_path / "notes.mercer").write_bytes(b"hello")
-    with pytest.raises(ModelFileError, match=r"notes\.mercer: this is not a model file"):
+    with pytest.raises(ModelFileError, match=r"notes\.mercer: this is not a Mercer model file"):
         mercer.load(tmp_path / "notes.mercer")

@@ -69,10 +69,11 @@ def test_parameters_that_cannot_be(wine, options, message):
         SVCCV(**options).fit(*wine)
 
 
-def test_fewer_rows_than_folds(wine):
-    X, y = wine
-    with pytest.raises(DataError, match="cv=None cannot split n_samples=4 rows"):
-        SVCCV().fit(X[[0, 1, 100, 101]], y[[0, 1, 100, 101]])
+def test_fewer_rows_than_folds_are_divided_into_as_many_as_there_can_be(wine):
+    X, y = wine[0][[0, 1, 100, 101]], wine[1][[0, 1, 100, 101]]
+    assert SVCCV().fit(X, y).n_splits_ == 2  # of each class two rows
+    with pytest.raises(DataError, match="cv=5 cannot split n_samples=4 rows"):
+        SVCCV(cv=5).fit(X, y)
 
 
 def test_a_fold_with_one_class_fails_alone(wine):

@@ -122,7 +122,7 @@ function theorem(all) {
       : Math.max(...slack) > SLACK
         ? ["some rows lie inside the margin: this is not the Hard-SVM solution"]
         : [];
-  const assumes = "new rows, too, have norm at most rho and margin at least gamma";
+  const assumes = "new rows also have norm at most rho and margin at least gamma";
   const source = `${BOOK}, section 15.1.2, page 171`;
   return finding("theorem_15_4", "Theorem 15.4, separable data", value, says, { assumes, unmet, source });
 }
@@ -133,7 +133,7 @@ function corollary(all) {
   const value = all.hinge + lambda * norm ** 2 + (2 * rho ** 2) / (lambda * all.m);
   const B = Math.sqrt((2 * rho ** 2) / all.m) / lambda;
   const says = `expected error <= hinge loss + lambda |w|^2 + 2 rho^2 / (lambda m); lambda is that for B = ${plain(B, 3)}`;
-  const assumes = "new rows, too, have norm at most rho; w is as if fixed before, its hinge loss here the mean";
+  const assumes = "new rows also have norm at most rho; w was fixed in advance, with this mean hinge loss";
   const source = `${BOOK}, section 15.2.1, pages 172-173`;
   return finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, { assumes, source });
 }
@@ -148,7 +148,7 @@ function corollaryForNorm(all) {
   const unmet =
     own >= 0.99 * lambda && own <= 1.01 * lambda
       ? []
-      : [`it is about another machine, that with lambda = ${plain(lambda, 3)}`];
+      : [`it is about a different model, with lambda = ${plain(lambda, 3)}`];
   const assumes = "B was chosen before the rows were seen, and some w of this norm has this hinge loss on new ones";
   const says = "hinge loss + sqrt(8 rho^2 B^2 / m): error of Soft-SVM in expectation";
   const value = all.hinge + Math.sqrt((8 * rho ** 2 * norm ** 2) / all.m);
@@ -173,7 +173,7 @@ function marginVc(all) {
 
 const vc = () =>
   finding("vc", "VC bound of all halfspaces", null, "", {
-    unmet: ["the feature space has no finite dimension that is known"],
+    unmet: ["no finite dimension of the feature space is known"],
     source: "Vapnik & Chervonenkis, Theory of Probability and its Applications 16 (1971), pages 264-280",
   });
 
