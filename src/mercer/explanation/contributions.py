@@ -125,6 +125,7 @@ def _explain_machine(model: "BaseEstimator", x: Any, named: Sequence[str] | None
         intercept=expansion.intercepts,
         by_support_vector=Contributions("support vector", _support_names(model, expansion), coefficients.T * support),
         by_term=_by_term(expansion, X, coefficients),
+        has_named_terms=any(name for name, _ in expansion.kernel.terms()),
         by_feature=_by_feature(expansion, X, coefficients, named, polynomial),
         by_column=by_column(expansion, X, coefficients, named),
         by_position=positions,

@@ -37,8 +37,11 @@ class Contributions:
         return [(self.names[k], float(self.values[function, k])) for k in order]
 
     def as_dict(self, function: int = 0) -> dict[str, float]:
-        """Value by name."""
-        return dict(zip(self.names, self.values[function].tolist(), strict=True))
+        """Value by name; parts of the same name, such as a word that is also a run of letters, are added."""
+        found: dict[str, float] = {}
+        for name, value in zip(self.names, self.values[function].tolist(), strict=True):
+            found[name] = found.get(name, 0.0) + value
+        return found
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +57,8 @@ class Explanation:
         None if the kernel cannot be divided in this way.
     polynomial : LearntPolynomial or None
         The decision functions as polynomials of the columns, if they are polynomials with few enough terms.
+    has_named_terms : bool
+        Whether the terms are called by something, such as a column, and not only by their kernels.
     """
 
     functions: list
@@ -65,6 +70,7 @@ class Explanation:
     by_position: Contributions | None = None
     by_node: Contributions | None = None
     polynomial: object = None
+    has_named_terms: bool = True
 
     def as_polynomial(self) -> "LearntPolynomial":
         """The decision functions as polynomials of the columns, as `mercer.as_polynomial` gives them.
@@ -85,9 +91,10 @@ class Explanation:
 
     @property
     def main(self) -> Contributions:
-        """The most informative table: terms, else features, columns, positions or nodes, else support vectors."""
+        """The most informative table: named terms, else features, terms, columns, positions, nodes, support vectors."""
+        named = self.by_term if self.has_named_terms else None
         whole = (self.by_position, self.by_node, self.by_support_vector)
-        found = (self.by_term, self.by_feature, self.by_column, *whole)
+        found = (named, self.by_feature, self.by_term, self.by_column, *whole)
         return next(table for table in found if table is not None)
 
     @property

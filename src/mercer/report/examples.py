@@ -78,8 +78,8 @@ def _card(machine: Any, shown: Shown, X: Any, k: int, y: NDArray[Any], predicted
         weights = found.by_feature.as_dict(function)
         body = "".join(_coloured(shown.data.data[k], {name: sign * value for name, value in weights.items()}))
         return f'<div class="card">{head}<p>{body}</p></div>'
-    table = found.by_term or found.by_feature
-    if table is None:
+    table = found.main
+    if table is found.by_support_vector:
         return ""
     top = table.top(8, function)
     bars = horizontal_bars([name for name, _ in top], [sign * value for _, value in top], "contributions")

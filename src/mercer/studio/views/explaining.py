@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from mercer._errors import DataError, MercerError, ParameterError
 from mercer.studio.server.worker import Action, Answer, Job, Request
@@ -12,7 +12,7 @@ from mercer.studio.views.training import plain
 from mercer.workflow.models import describe_file, explain_row, load_model
 
 if TYPE_CHECKING:
-    from mercer.explanation.explanation import Contributions
+    pass
 
 # Contributions that are shown one by one.
 LARGEST = 14
@@ -29,7 +29,7 @@ def explain(request: Request, job: Job) -> Iterator[Answer]:
     said, found = explain_row(model, X, k)
     said = plain(said)
     function = _function(found, said)
-    table = cast("Contributions", found.by_term or found.by_feature or found.by_position or found.by_support_vector)
+    table = found.main
     yield (
         {
             "row": k,
