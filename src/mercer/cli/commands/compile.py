@@ -21,7 +21,7 @@ def compile(  # noqa: A001 - the name of the command
         raise ParameterError(f"--processes must be 1 or more, got {processes}")
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    say(f"compiling for this machine, about {seconds_expected(names, processes):.0f} s if nothing has been before")
+    say(f"compiling for this machine, about {seconds_expected(names, processes):.0f} s the first time")
     seconds = 0.0
     columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console(), transient=True) as bar:

@@ -17,7 +17,7 @@ from mercer.workflow.run import Run
 HOLDOUT = 0.25
 RUNS: dict[str, tuple[LearningOptions, MachineOptions, str]] = {
     "digits": (LearningOptions(target="digit"), MachineOptions(C=10.0), "handwritten digits, rows of numbers"),
-    "texts": (LearningOptions(), MachineOptions(C=10.0), "notes of three people, compared word by word"),
+    "texts": (LearningOptions(), MachineOptions(C=10.0), "notes of three people, by words and letters"),
     "ferries": (LearningOptions(target="late"), MachineOptions(C=3.0), "a table of dates, numbers, names and remarks"),
 }
 

@@ -116,7 +116,7 @@ def _for_texts(
     used = np.arange(len(texts)) if weights is None else np.flatnonzero(weights > 0)
     rows = used[sample_of(len(used), MOST_ROWS)]
     kernel = learnt_text_kernel([texts[k] for k in rows], targets_of(y[rows], is_quantity), stop)
-    return kernel, "the items are texts: what of words, letters and pairs of words predicts best texts left out"
+    return kernel, "the items are texts: whichever of words, letters and pairs of words best predicts texts left out"
 
 
 def _is_list_of(X: Rows, kind: type | tuple[type, ...]) -> bool:
@@ -153,7 +153,7 @@ def _plane_if_wide(found: TableKernel, n: int) -> "tuple[Kernel, str]":
 
 
 def _told(found: TableKernel) -> str:
-    how = "each with the weight that predicts best rows left out" if found.learnt is not None else "all alike"
+    how = "each with the weight that best predicts rows left out" if found.learnt is not None else "all alike"
     left_out = ", ".join(f"{name!r} ({why})" for name, why in list(found.left_out.items())[:8])
     told = f"columns on one scale, compared jointly and one by one, {how}"
     return told + (f"; left out: {left_out}" if left_out else "")
