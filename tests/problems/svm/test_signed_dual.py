@@ -226,14 +226,14 @@ def test_the_gap_of_an_endless_box_is_infinite_off_the_margin(K):
 def test_with_nothing_learnt_the_bias_is_the_more_frequent_class(labels, expected):
     targets = np.array(labels, float)
     problem = DualProblem(targets, np.minimum(0.0, targets), np.maximum(0.0, targets))
-    assert problem.bias(np.zeros(len(targets)), targets) == expected
+    assert problem.best_constant(targets) == expected
 
 
 def test_with_nothing_learnt_the_bias_is_the_median_by_weight():
     targets, weights = np.array([0.0, 1.0, 2.0, 100.0]), np.array([1.0, 1.0, 3.0, 1.0])
     bounded = DualProblem(targets, -weights, weights, kink=0.1)
-    assert bounded.bias(np.zeros(4), targets) == 2.0
+    assert bounded.best_constant(targets) == 2.0
     with_ridge = DualProblem(targets, np.full(4, -np.inf), np.full(4, np.inf), ridge=1.0 / weights)
-    assert with_ridge.bias(np.zeros(4), targets) == 2.0
+    assert with_ridge.best_constant(targets) == 2.0
     # All within the tube of one value: the bias is that value, and not the median.
-    assert DualProblem(targets[:3], -weights[:3], weights[:3], kink=1.0).bias(np.zeros(3), targets[:3]) == 1.0
+    assert DualProblem(targets[:3], -weights[:3], weights[:3], kink=1.0).best_constant(targets[:3]) == 1.0

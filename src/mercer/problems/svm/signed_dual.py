@@ -250,12 +250,10 @@ class DualProblem:
     def bias(self, beta: FloatArray, gradient: FloatArray) -> float | FloatArray:
         """b such that free points have g = b: their mean, or the middle of the allowed interval.
 
-        Two groups have one each. With nothing learnt yet, it is the best constant.
+        Two groups have one each.
         """
         if not self.has_equality:
             return 0.0
-        if self.groups is None and not beta.any() and self.violation(beta, gradient) > 0.0:
-            return self._best_constant(gradient)
         beta = self._put_at_bounds(beta)
         values = gradient - self.kink * np.sign(beta) if self.kink else gradient
         free, members = self.is_free(beta), self.members()
@@ -269,8 +267,11 @@ class DualProblem:
             ]
         return found[0] if self.groups is None else np.array(found)
 
-    def _best_constant(self, gradient: FloatArray) -> float:
-        """A weighted median: the more frequent class, or the median target, for a fit stopped before its first step."""
+    def best_constant(self, gradient: FloatArray) -> float | FloatArray:
+        """The bias of a fit stopped before its first step: of the more frequent class, or the median target."""
+        nothing = np.zeros(len(self))
+        if not self.has_equality or self.groups is not None or self.violation(nothing, gradient) == 0.0:
+            return self.bias(nothing, gradient)
         weights = self.upper - self.lower if self.ridge is None else 1.0 / self.ridge
         if not np.all(weights < UNBOUNDED):
             weights = np.ones_like(gradient)

@@ -65,7 +65,7 @@ class SignedRisk(WithBias):
     def best_constant(self) -> float:
         """The bias to answer with when a fit ends before its first step."""
         dual = self.dual()
-        return float(dual.bias(np.zeros(len(dual)), dual.linear))
+        return float(dual.best_constant(dual.linear))
 
     def gap(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Relative duality gap from a gradient that is known for every point."""

@@ -364,6 +364,8 @@ class _Rounds:
         bias = self._level
         if state.is_current and self.problem.has_equality:
             bias = self.problem.bias(state.beta, state.gradient)
+            if not state.beta.any():  # stopped before its first step, or solved by nothing
+                bias = self.problem.best_constant(state.gradient)
         return Solution(
             state.beta, state.gradient, bias, status, self.iterations, state.is_current, self.trace, self.rounding
         )

@@ -10,6 +10,7 @@ export class Bars {
     this.canvas.style.height = `${height}px`;
     this.height = height;
     this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", "Bars, not drawn yet");
   }
 
   /**
