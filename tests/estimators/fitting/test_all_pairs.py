@@ -31,6 +31,13 @@ def one_by_one(**parameters):
     return SVC(callbacks=[lambda point: False], decision_function_shape="ovo", **parameters)
 
 
+def overlapping(n):
+    """Three classes of different sizes, too large for the matrix of all points."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+    return rng.normal(size=(n, 4)) + 1.5 * np.eye(3, 4)[y], np.array(["a", "b", "c"])[y]
+
+
 CASES = {
     "rbf": {},
     "linear, C = 100": {"kernel": "linear", "C": 100.0},
@@ -70,6 +77,44 @@ def test_many_rows_are_solved_to_the_tolerance(parameters, batches):
         assert mine.kkt_violation <= model.tol
         assert mine.dual == pytest.approx(other.dual, rel=2e-4)
     np.testing.assert_allclose(model.decision_function(X), apart.decision_function(X), atol=20.0 * model.tol)
+
+
+BY_BLOCKS = {
+    "rbf": {},
+    "large C": {"C": 1e3, "gamma": 0.05},
+    "linear": {"kernel": "linear"},
+    "squared hinge": {"loss": "squared_hinge"},
+    "class weights": {"class_weight": {"a": 0.3, "c": 5.0}},
+    "one thread": {"n_jobs": 1},
+}
+
+
+@pytest.mark.parametrize("parameters", BY_BLOCKS.values(), ids=BY_BLOCKS)
+def test_pairs_of_larger_classes_are_solved_to_the_tolerance(parameters, batches):
+    X, y = overlapping(1_500)
+    weights = np.where(np.arange(len(y)) % 7 == 0, 0.0, 1.0)
+    model = SVC(decision_function_shape="ovo", **parameters).fit(X, y, sample_weight=weights)
+    apart = one_by_one(**parameters).fit(X, y, sample_weight=weights)
+    assert len(batches) == 1
+    assert model.status_ is apart.status_ is Status.OPTIMAL
+    assert {trace[-1].route for trace in model.trace_} == {"class pairs"}
+    for mine, other in zip(model.certificate_, apart.certificate_, strict=True):
+        assert mine.kkt_violation <= model.tol
+        assert mine.dual == pytest.approx(other.dual, rel=2e-4)
+    np.testing.assert_allclose(model.decision_function(X), apart.decision_function(X), atol=20.0 * model.tol)
+    assert not np.isin(model.support_, np.flatnonzero(weights == 0)).any()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("parameters", "status"), [({"max_iter": 4}, Status.ITERATION_LIMIT), ({"time_limit": 1e-9}, Status.TIME_LIMIT)]
+)
+def test_limits_of_larger_classes(parameters, status):
+    X, y = overlapping(1_500)
+    model = SVC(**parameters).fit(X, y)
+    assert model.status_ is status
+    assert model.n_iter_.max() <= 4
+    assert model.predict(X).shape == y.shape
 
 
 def test_entries_that_are_too_rough_are_computed_again(monkeypatch):
@@ -164,7 +209,8 @@ def test_rows_of_no_weight(rng, batches):
 
 
 NOT_TOGETHER = {
-    "large classes": (lambda: (np.random.default_rng(0).normal(size=(900, 2)), np.arange(900) % 3), {}),
+    "large classes": (lambda: (np.random.default_rng(0).normal(size=(6_300, 2)), np.arange(6_300) % 3), {"C": 0.01}),
+    "large classes in double precision": (lambda: overlapping(900), {"tol": 1e-7}),
     "no free bias": (lambda: scaled("wine"), {"bias": "none"}),
     "one against the rest": (lambda: scaled("wine"), {"multi_class": "ovr"}),
     "a gap to reach": (lambda: scaled("wine"), {"gap_tol": 1e-6}),

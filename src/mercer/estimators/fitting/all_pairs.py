@@ -1,4 +1,8 @@
-"""Pairs of small classes, solved together (see `mercer.solvers.class_pairs.solve_pairs`)."""
+"""Pairs of classes, solved together (see `mercer.solvers.class_pairs.solve_pairs`).
+
+The matrix of all points is computed once where classes are small. Larger classes come pair by pair, on all cores side
+by side: the block of a class with itself is computed once for all its pairs, that of two classes for the one pair.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -17,7 +21,7 @@ from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.solvers.class_pairs import solve_pairs as report_of
 from mercer.solvers.class_pairs.out_of_fold_pairs import Goal, left_out_class_pairs
-from mercer.solvers.class_pairs.solve_pairs import solve_class_pairs
+from mercer.solvers.class_pairs.solve_pairs import solve_class_pair, solve_class_pairs
 from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.block_steps import LEFT, ROUNDING
 from mercer.solvers.dual_qp.policy import Route
@@ -25,6 +29,7 @@ from mercer.solvers.result import Status, TracePoint
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import Budget, TrainingData
+    from mercer.kernels.gram.evaluated import EvaluatedMatrix
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.solvers.limits import Limits
 
@@ -53,6 +58,28 @@ def are_small(setup: TwoClassProblems, cache_bytes: int) -> bool:
     if not setup.has_pairs or setup.bias != "free" or 8 * len(setup.codes) ** 2 > cache_bytes:
         return False
     return 2 * int(np.bincount(setup.codes).max()) <= policy.EXACT_SIZE
+
+
+def share_blocks(setup: TwoClassProblems, matrix: "KernelMatrix", cache_bytes: int) -> bool:
+    """Whether pairs are of a size to be solved one by one over their own matrices, rounded to single precision."""
+    if not setup.has_pairs or setup.bias != "free" or matrix.is_stored or matrix.dtype != np.float32 or matrix.is_rough:
+        return False
+    sizes = np.bincount(setup.codes)
+    pair = 2 * int(sizes.max())
+    room = matrix.dtype.itemsize * (int(sizes @ sizes) + pair**2 * thread_count(matrix.n_jobs))
+    return pair <= policy.STORED_SIZE and room <= cache_bytes
+
+
+def solve_by_blocks(
+    matrix: "EvaluatedMatrix",
+    setup: TwoClassProblems,
+    tol: float,
+    is_convex: bool,
+    limits: "Limits",
+    solve_one: Callable[..., Any],
+) -> "PairsSolved":
+    """All pairs, each over the matrix of its two classes."""
+    return PairsSolved(setup, limits).solve_by_blocks(matrix, tol, is_convex, solve_one)
 
 
 def solve(
@@ -127,13 +154,46 @@ class PairsSolved:
             with one_blas_thread():  # once, and not for each of the two
                 self._matrix = matrix = matrix.stored(limits.stop)
                 self._solve_all(matrix.values, convex, tol, n_jobs)
-            if matrix.dtype == np.float32:
-                self._leave_inaccurate(matrix, tol)
-            self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)
-            self._solve_rest(matrix, solve_one)
+            self._check_and_solve_rest(matrix, tol, solve_one)
         except Stopped:
             pass
-        report = self._report
+        return self._concluded()
+
+    def solve_by_blocks(
+        self, matrix: "EvaluatedMatrix", tol: float, is_convex: bool, solve_one: Callable[..., Any]
+    ) -> Self:
+        """Solve pair by pair over matrices of their own, parts of that of all points."""
+        limits, matrix = self._limits, matrix.view(self._order)
+        *_, box, ridge = self._problems(np.empty((0, 0)), self._setup)
+
+        def turn(k: int) -> None:
+            first, second = (np.arange(*span) for span in self._spans(k))
+            places, beta = np.concatenate([first, second]), np.empty(len(first) + len(second))
+            part = matrix.stored_pair(first, second, limits.stop)
+            goal = is_convex, tol, limits.max_iter
+            solve_class_pair(part.values, len(first), box[places], ridge[places], *goal, beta, self._report[k])
+            part.release()
+            self._write_down(k, beta)
+
+        try:
+            run_parallel(turn, range(len(self._pairs)), thread_count(matrix.n_jobs), limits.stop)
+            self._seconds = limits.seconds
+            self._check_and_solve_rest(matrix, tol, solve_one)
+        except Stopped:
+            pass
+        return self._concluded()
+
+    def _check_and_solve_rest(
+        self, matrix: "StoredMatrix | EvaluatedMatrix", tol: float, solve_one: Callable[..., Any]
+    ) -> None:
+        if matrix.dtype == np.float32:
+            self._leave_inaccurate(matrix, tol)
+        self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)
+        self._solve_rest(matrix, solve_one)
+
+    def _concluded(self) -> Self:
+        """Statuses, intercepts and support vectors from table and report."""
+        report, limits = self._report, self._limits
         ended = report[:, report_of.ENDING].astype(int)
         early = limits.reached() or Status.STALLED
         self.statuses = [_STATUSES.get(code, early) for code in ended.tolist()]
@@ -271,14 +331,14 @@ class PairsSolved:
         cuts = np.flatnonzero(np.diff(work // TURN)) + 1
         return list(pairwise([0, *cuts.tolist(), n_pairs]))
 
-    def _leave_inaccurate(self, matrix: StoredMatrix, tol: float) -> None:
+    def _leave_inaccurate(self, matrix: "StoredMatrix | EvaluatedMatrix", tol: float) -> None:
         """Pairs whose gradient is not what it would be in double precision are left to be solved again.
 
         The gradient is looked at for some points only, as in `rounding_error`.
         """
         sample = np.arange(0, matrix.n, -(-matrix.n // SAMPLE))
         sample = np.union1d(sample, matrix.longest(np.arange(matrix.n), SAMPLE // 4))
-        rounding = matrix.rows_in_double(sample) - matrix.values[sample, : matrix.n]
+        rounding = matrix.rows_in_double(sample) - matrix.rows(sample)
         errors = np.abs(self._values(rounding, 0.0)).max(axis=0)
         self._rounding = policy.ROWS_NOT_COMPARED * errors
         report = self._report
@@ -286,17 +346,23 @@ class PairsSolved:
         report[is_solved & (2.0 * errors > tol - report[:, report_of.VIOLATION]), report_of.ENDING] = LEFT
 
     def _solve_rest(self, matrix: "KernelMatrix", solve_one: Callable[..., Any]) -> None:
-        for k in np.flatnonzero(self._report[:, report_of.ENDING] == LEFT).tolist():
-            first, second = self._spans(k)
-            places = np.concatenate([np.arange(*first), np.arange(*second)])
+        def turn(k: int) -> None:
+            places = np.concatenate([np.arange(*span) for span in self._spans(k)])
             solution = solve_one(self._setup.problems[k], matrix.view(places), k)
-            i, j = self._pairs[k]
-            own = first[1] - first[0]
-            self._table[j - 1, slice(*first)] = solution.beta[:own]
-            self._table[i, slice(*second)] = solution.beta[own:]
+            self._write_down(k, solution.beta)
             last = solution.trace[-1]
             self._report[k] = solution.iterations, solution.status, last.violation, solution.bias, last.dual
             self._rounding[k] = solution.rounding
+
+        left = np.flatnonzero(self._report[:, report_of.ENDING] == LEFT)
+        run_parallel(turn, left.tolist(), thread_count(matrix.n_jobs))
+
+    def _write_down(self, k: int, beta: FloatArray) -> None:
+        """The coefficients of a pair into the table."""
+        (first, second), (i, j) = self._spans(k), self._pairs[k]
+        own = first[1] - first[0]
+        self._table[j - 1, slice(*first)] = beta[:own]
+        self._table[i, slice(*second)] = beta[own:]
 
     def _spans(self, k: int) -> list[tuple[int, int]]:
         """Where the two classes of a pair stand among the sorted points."""

@@ -1,11 +1,13 @@
 """Who computes the certificates of a fit: from the training data and the coefficients, or with what the solver has."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
+from mercer._jit.once import computed_once
 from mercer._types import FloatArray, IndexArray
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import Precomputed
@@ -24,6 +26,8 @@ SMALL_WORK, USUAL_COST = 5e7, 50
 UNKNOWN_COST = 1000
 # Rows that are recomputed at a time, where there are many: between them somebody may hear how far it is.
 BLOCK = 4096
+# Numbers of all rows up to which they are prepared at once for several problems: 128 MiB in double precision.
+FEW_NUMBERS = 2**24
 # Problems of fewer rows than this are not sampled.
 FEW_ROWS = 2400
 # What a kernel entry may be off by, as a share of the largest (docs/reliability.md), to be on the safe side.
@@ -65,8 +69,9 @@ class ProblemCertifier:
         self._stop: Stop = None
         self._tell: Tell = None
         self._done = 0.0
+        self._all_rows: Any = None
 
-    @property
+    @computed_once
     def is_large(self) -> bool:
         """Whether recomputing everything takes long."""
         if not (self.takes_over and hasattr(self.solved, "solutions")):
@@ -74,12 +79,13 @@ class ProblemCertifier:
         cost = max(1.0, _entry_cost(self.data) / USUAL_COST)
         # Small fits are told by their rows alone: to ask for more would take some of their time.
         most = len(self.solved.intercepts) * self.data.shape[0] ** 2 * cost
-        return most > SMALL_WORK and self.work() * cost > SMALL_WORK
+        return most > SMALL_WORK and self.work * cost > SMALL_WORK
 
     def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
         """Whether the certificate may deny what the solver says, so that `fit` has to look."""
         return True
 
+    @computed_once
     def work(self) -> float:
         """Kernel entries between the rows of the problems and their support vectors."""
         return float(sum(len(beta) * np.count_nonzero(beta) for beta in self.solved.betas()))
@@ -87,7 +93,24 @@ class ProblemCertifier:
     def full(self, stop: Stop = None, tell: Tell = None) -> list[Any]:
         """The certificates, everything recomputed."""
         self._stop, self._tell, self._done = stop, tell, 0.0
-        return self._certify()
+        with self._sharing_rows():
+            return self._certify()
+
+    @contextmanager
+    def _sharing_rows(self) -> Iterator[None]:
+        """Several problems share rows: those of all are prepared once, where that takes little memory."""
+        rows = self.data.X
+        is_little = getattr(rows, "nnz", getattr(rows, "size", 0)) <= FEW_NUMBERS
+        if (len(self.setup.tasks) > 1 and is_little) or isinstance(self.data.kernel, Precomputed):
+            self._all_rows = self.data.prepare(np.float64)
+        try:
+            yield
+        finally:
+            self._all_rows = None
+
+    def _prepare(self, indices: IndexArray) -> Any:
+        """Rows in double precision."""
+        return self.data.prepare(np.float64, indices) if self._all_rows is None else self._all_rows.take(indices)
 
     def _certify(self) -> list[Any]:
         each = zip(self.setup.problems, self.setup.tasks, self.solved.betas(), self.solved.intercepts, strict=True)
@@ -106,12 +129,12 @@ class ProblemCertifier:
             return np.zeros(len(beta))
         if self.is_large:
             return self._projections_in_blocks(task, beta, support)
-        points = self.data.prepare(np.float64, task.indices)
+        points = self._prepare(task.indices)
         return self._product(points, points.take(support), beta[support])
 
     def _projections_in_blocks(self, task: "BinaryTask", beta: FloatArray, support: IndexArray) -> FloatArray:
         """The same with no more memory than some rows take."""
-        recompute, out, total = self._recompute(task, beta), np.empty(len(beta)), self.work()
+        recompute, out, total = self._recompute(task, beta), np.empty(len(beta)), self.work
         for begin in range(0, len(beta), BLOCK):
             rows = np.arange(begin, min(begin + BLOCK, len(beta)))
             out[rows] = recompute(rows)
@@ -122,23 +145,17 @@ class ProblemCertifier:
 
     def _recompute(self, task: "BinaryTask", beta: FloatArray) -> Callable[[IndexArray], FloatArray]:
         """A function that gives <w, psi(x_i)> at some rows of a problem."""
-        support, prepare = np.flatnonzero(beta), self._preparation(task)
+        support = np.flatnonzero(beta)
 
         def recompute(rows: IndexArray) -> FloatArray:
             # Support vectors, too, a block at a time: all of them in double precision may not have room.
-            out, left = np.zeros(len(rows)), prepare(rows)
+            out, left = np.zeros(len(rows)), self._prepare(task.indices[rows])
             for begin in range(0, len(support), BLOCK):
                 part = support[begin : begin + BLOCK]
-                out += self._product(left, prepare(part), beta[part])
+                out += self._product(left, self._prepare(task.indices[part]), beta[part])
             return out
 
         return recompute
-
-    def _preparation(self, task: "BinaryTask") -> Callable[[IndexArray], Any]:
-        if isinstance(self.data.kernel, Precomputed):
-            # Its rows are rows of one matrix, which is converted as a whole.
-            return self.data.prepare(np.float64, task.indices).take
-        return lambda rows: self.data.prepare(np.float64, task.indices[rows])
 
     def _product(self, left: Any, right: Any, coefficients: FloatArray) -> FloatArray:
         return tiles.product(self.data.kernel, left, right, coefficients, self.n_jobs, self._stop)
@@ -150,7 +167,7 @@ class ProblemCertifier:
         problems = list(each)
         if not all(self._may_take_over(problem, solution) for problem, _, solution, _ in problems):
             return None
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"), self._sharing_rows():
             return [self._sampled_one(*one) for one in problems]
 
     def _may_take_over(self, problem: Any, solution: Any) -> bool:

@@ -389,9 +389,12 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
             return solve_fold
 
         is_watched = bool(limits.callbacks) or self.gap_tol is not None
-        if solver is solve_dual and starts is None and not is_watched and all_pairs.are_small(setup, budget.cache):
+        is_plain = solver is solve_dual and starts is None and not is_watched
+        if is_plain and all_pairs.are_small(setup, budget.cache):
             return all_pairs.solve(data, setup, self.tol, budget, self.n_jobs, limits, solve, folds)
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
+        if is_plain and folds is None and all_pairs.share_blocks(setup, matrix, budget.cache):
+            return all_pairs.solve_by_blocks(cast(Any, matrix), setup, self.tol, options["convex"], limits, solve), []
         each = solve if folds is None else LeavingOut(solve, again, setup, folds)
         solutions = solve_all(setup.problems, setup.tasks, matrix, budget, each, limits, self.n_jobs)
         return Solved(setup, solutions), [] if folds is None else cast(LeavingOut, each).scores

@@ -3,8 +3,8 @@
 A fit of ten classes is 45 problems; where each has a few dozen points, setting one up in
 Python takes far longer than solving it. Here the points are sorted by class, so that a pair
 is two blocks of the one kernel matrix, and its coefficients are two pieces of rows of the
-table that scikit-learn calls dual_coef_. What `solve_plain` or `step_plain` do not finish is
-left to the caller.
+table that scikit-learn calls dual_coef_. Pairs of larger classes come one by one, each with a
+matrix of its own. What `solve_plain` or `step_plain` do not finish is left to the caller.
 """
 
 import numpy as np
@@ -135,3 +135,45 @@ def solve_class_pairs(
         dual = _write_down(pair, i, j, beta[:m], signs, gradient, table)
         report[p, STEPS], report[p, ENDING], report[p, VIOLATION] = steps, ending, violation
         report[p, BIAS], report[p, DUAL] = bias, dual
+
+
+@jit
+def solve_class_pair(
+    matrix: Array,
+    own: int,
+    box: FloatArray,
+    ridge: FloatArray,
+    convex: bool,
+    tol: float,
+    max_iter: int,
+    beta: FloatArray,
+    report: FloatArray,
+) -> None:
+    """Solve one pair, as `solve_class_pairs` does, over its own matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray (m, at least m)
+        Rows padded with zeros, the points of the positive class first; the ridge is added to it.
+    own : int
+        How many points are positive.
+    box, ridge : ndarray (m,)
+    beta : ndarray (m,)
+        Receives the signed coefficients.
+    report : ndarray (5,)
+    """
+    m, width = matrix.shape
+    signs, lower, upper, gradient = np.empty(m), np.zeros(m), np.zeros(m), np.empty(width)
+    for k in range(m):
+        matrix[k, k] += ridge[k]
+        if k < own:
+            signs[k], upper[k] = 1.0, box[k]
+        else:
+            signs[k], lower[k] = -1.0, -box[k]
+    steps, ending, violation, bias = solve_in_precision(
+        matrix, signs, lower, upper, convex, tol, max_iter, beta, gradient
+    )
+    dual = 0.0
+    for k in range(m):
+        dual += 0.5 * beta[k] * (signs[k] + gradient[k])
+    report[STEPS], report[ENDING], report[VIOLATION], report[BIAS], report[DUAL] = steps, ending, violation, bias, dual
