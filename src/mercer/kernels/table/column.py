@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._errors import DataError
-from mercer._types import BoolArray, FloatArray
+from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.kernels._types import ColumnName
 from mercer.kernels.items.feature_keys import fingerprints
 
@@ -48,6 +48,17 @@ class Column:
 
     def __len__(self) -> int:
         return len(self.missing)
+
+    def take(self, rows: IndexArray | slice) -> "Column":
+        """The column of some of the rows."""
+        chosen = range(len(self))[rows] if isinstance(rows, slice) else rows.tolist()
+
+        def some(values: Any) -> Any:
+            return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in chosen]
+
+        labels = self._labels
+        own = None if labels is None else lambda: some(labels())
+        return Column(self.name, some(self.values), self.missing[rows], self.kind, own)
 
     @classmethod
     def of_objects(cls, name: ColumnName, values: list[Any]) -> Self:

@@ -87,8 +87,7 @@ class ColumnFrame(Frame):
         places = np.atleast_1d(np.arange(len(self))[rows])
         return ColumnFrame({name: values[places] for name, values in self.arrays.items()})
 
-    def column(self, name: ColumnName) -> Column:
-        """The column called `name`, or at that position."""
+    def _read_column(self, name: ColumnName) -> Column:
         values = self.arrays[self.place(name)]
         if values.dtype.kind in "fiu":
             real = values.astype(np.float64)

@@ -1,5 +1,6 @@
 """A table by its columns, whatever it came as: a data frame, an array, or a list of dictionaries."""
 
+import math
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -8,11 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from mercer._errors import DataError
+from mercer._jit.once import computed_once
 from mercer._types import Array, Rows
 from mercer.kernels._types import ColumnName
 from mercer.kernels.table.column import Column
 
 _MICROSECONDS = 86_400e6
+# Entries of a table up to which columns are kept once they are read: 32 MiB of numbers.
+FEW_ENTRIES = 2**22
 
 
 class Frame:
@@ -38,9 +42,8 @@ class Frame:
     def names(self) -> list[Any]:
         return list(self._table.columns)
 
-    @property
+    @computed_once
     def _table(self) -> Any:
-        # Not kept: a wrapper refers to modules, which a saved model must not.
         import narwhals
 
         try:
@@ -48,14 +51,33 @@ class Frame:
         except (ValueError, TypeError) as error:
             raise DataError(f"the data frame cannot be read: {error}") from error
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What was read or wrapped refers to modules, which a saved model must not.
+        return {name: value for name, value in vars(self).items() if name not in ("_table", "_columns")}
+
     def __getitem__(self, rows: Any) -> "Frame":
         """The rows at some positions, or of a slice; the row at one position as a frame."""
         rows = [rows] if np.ndim(rows) == 0 and not isinstance(rows, slice) else rows
         rows = rows if isinstance(rows, slice) else np.arange(len(self))[np.asarray(rows)]
-        return Frame(self._table[rows].to_native())
+        part = Frame(self._table[rows].to_native())
+        part._columns = {name: column.take(rows) for name, column in self._columns.items()}
+        return part
 
     def column(self, name: ColumnName) -> Column:
         """The column called `name`, or at that position where no name is a number."""
+        if name in self._columns:
+            return self._columns[name]
+        column = self._read_column(name)
+        if math.prod(self.shape) <= FEW_ENTRIES:
+            self._columns[name] = column
+        return column
+
+    @computed_once
+    def _columns(self) -> dict[ColumnName, Column]:
+        """Those that have been read."""
+        return {}
+
+    def _read_column(self, name: ColumnName) -> Column:
         return _narwhals_column(name, self._table.get_column(self.place(name)))
 
     def rows(self) -> list[dict[Any, Any]]:
@@ -90,7 +112,7 @@ class ArrayFrame(Frame):
     def __getitem__(self, rows: Any) -> "ArrayFrame":
         return ArrayFrame(np.atleast_2d(self.native[rows]))
 
-    def column(self, name: ColumnName) -> Column:
+    def _read_column(self, name: ColumnName) -> Column:
         values = self.native[:, self.place(name)]
         if values.dtype.kind in "fiu":
             return Column(name, values.astype(np.float64), np.isnan(values), "number", lambda: values)
@@ -115,7 +137,7 @@ class DictFrame(Frame):
         rows = np.atleast_1d(np.arange(len(self))[rows])
         return DictFrame([self.native[row] for row in rows])
 
-    def column(self, name: ColumnName) -> Column:
+    def _read_column(self, name: ColumnName) -> Column:
         # Without rows there are no names to check against.
         name = self.place(name) if self.native else name
         return Column.of_objects(name, [row.get(name) for row in self.native])
