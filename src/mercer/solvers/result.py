@@ -20,7 +20,7 @@ class Status(IntEnum):
     NOT_CONVEX = 6
     INTERRUPTED = 7
 
-    # What people print is the word; the number is for files.
+    # Printed as its name; the number is for files.
     def __str__(self) -> str:
         return self.name
 
@@ -75,10 +75,9 @@ class TracePoint:
 class Solution:
     """Signed dual coefficients with their negative gradient, and how the solver ended.
 
-    `gradient` is p - Q beta for every point if `is_gradient_complete`; a solver that was
-    stopped may leave it stale away from its last working set. `bias` is two numbers where two
-    sums are fixed. `rounding` is what entries in single precision may add to the violation that the trace ends with:
-    infinite where nobody has compared them with double precision.
+    `gradient` is p - Q beta for every point if `is_gradient_complete`; a solver that was stopped may leave it stale
+    away from its last working set. `bias` has two entries if two sums are fixed. `rounding` is what single-precision
+    entries may add to the final violation of the trace: infinite if they were never compared with double precision.
     """
 
     beta: np.ndarray
@@ -92,5 +91,5 @@ class Solution:
 
     @classmethod
     def empty(cls, n: int, status: Status, bias: float = 0.0) -> Self:
-        """No support vectors: what there is before the first step."""
+        """No support vectors: the state before the first step."""
         return cls(np.zeros(n), np.zeros(n), bias, status, 0, is_gradient_complete=False)

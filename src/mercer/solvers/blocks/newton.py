@@ -33,10 +33,10 @@ from mercer.solvers.blocks.steps import Newton
 from mercer.solvers.elsewhere import State, in_force
 from mercer.solvers.limits import Limits
 
-# Bytes of the sample that is kept in memory, and how coarsely it is solved.
+# Size in bytes of the in-memory sample, and the relative gap it is solved to.
 SAMPLE_BYTES, SAMPLE_GAP = 2**25, 1e-2
-# A sample is no use unless there are so many times as many rows, and it has so many for each feature: fewer say little
-# of the others, and are solved in no less time than is saved.
+# A sample pays only if there are this many times as many rows, and it has this many rows per feature. A smaller one
+# says little about the rest and takes as long to solve as it saves.
 WORTH_A_SAMPLE, ROWS_FOR_EACH_FEATURE = 3, 50
 
 
@@ -122,7 +122,7 @@ def _solved(
 def _from_sample(
     blocks: FeatureBlocks, machines: Sequence[BlockMachine], limits: Limits, penalty: Penalty, dtype: DTypeLike
 ) -> list[BlockSolution | None]:
-    """Where a sample of the rows would have the machines; nowhere, if there are too few rows for that to be of use."""
+    """The solution on a sample of the rows, as a starting point; None if there are too few rows for it to pay."""
     nothing: list[BlockSolution | None] = [None] * len(machines)
     most = SAMPLE_BYTES // (np.dtype(dtype).itemsize * max(1, blocks.n_features))
     if blocks.n < WORTH_A_SAMPLE * most or most < ROWS_FOR_EACH_FEATURE * blocks.n_features or len(blocks.sizes) == 1:
@@ -130,7 +130,7 @@ def _from_sample(
     every = -(-blocks.n // most)
     places, whole, first = [], [], 0
     for size in blocks.sizes:
-        # The same stride over all rows, wherever blocks end.
+        # One stride over all rows, regardless of block boundaries.
         mine = np.arange(-first % every, size, every)
         places.append(mine)
         whole.append(first + mine)
@@ -150,7 +150,7 @@ def _from_sample(
     )
     samples, quiet = [machine.sample(chosen) for machine in machines], limits.unwatched()
     alone: list[BlockSolution | None] = [None] * len(machines)
-    with in_force(None):  # they are in memory here
+    with in_force(None):  # the sample is in memory here
         return list(_solved(few, samples, alone, SAMPLE_GAP, quiet, penalty, np.dtype(dtype)))
 
 
@@ -159,7 +159,7 @@ def _stacked(parts: list[Any]) -> Any:
 
 
 class _Rows:
-    """The losses of the rows of each block, for every machine."""
+    """The losses of each block's rows, for every machine."""
 
     def __init__(self, machines: Sequence[BlockMachine], spans: list[slice]) -> None:
         self.machines, self.spans = machines, spans
@@ -169,9 +169,9 @@ class _Rows:
 
 
 def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]", checkpoint: Kept | None) -> None:
-    """Passes over the blocks, each for all machines that ask in the same precision; single precision first.
+    """Passes over the blocks, each serving all machines that ask in the same precision; single precision first.
 
-    So the bits of a machine do not depend on how far the others are, and certificates share their passes.
+    A machine's bits therefore do not depend on the progress of the others, and certificates share their passes.
     """
     spans = blocks.spans()
     rows = _Rows([machine.machine for machine in machines], spans)

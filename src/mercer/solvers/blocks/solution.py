@@ -50,9 +50,9 @@ class BlockSolution:
 
 
 def by_sums(primal: float, dual: float, n: int, moving: int, idle: int, precision: "np.dtype[Any]") -> Certificate:
-    """The certificate of a machine that was ended in a pass, from the sums of the passes before it.
+    """The certificate of a machine stopped during a pass, from the sums of earlier passes.
 
-    Any value of the dual bounds the minimum from below, so the gap holds; no condition of a single row is known.
+    Any dual value bounds the minimum from below, so the gap is valid; conditions of single rows are unknown.
     """
     words = "single" if precision == np.float32 else "double"
     return Certificate.of(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Spanned:
-    """L L' as a matrix that is multiplied by, and never formed."""
+    """L L' as an operator, never formed."""
 
     def __init__(self, factor: FloatArray) -> None:
         self.factor = factor
@@ -30,7 +30,7 @@ class Spanned:
         return self.factor @ (self.factor.T @ columns)
 
     def __abs__(self) -> "Spanned":
-        """What no entry exceeds in size: the lengths of its rows."""
+        """A bound on the entries: products of the lengths of the rows."""
         return Spanned(np.linalg.norm(self.factor, axis=1)[:, None])
 
 

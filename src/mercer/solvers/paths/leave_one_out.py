@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mercer.problems.svm.soft_margin import SoftMargin
     from mercer.solvers.limits import Limits
 
-# Bounds beyond this never bind.
+# Larger bounds never bind.
 LARGEST_BOUND = 1e150
 NEARLY = 1e-6
 
@@ -61,7 +61,7 @@ class ExactSolution:
 
     @property
     def bounds(self) -> FloatArray:
-        """The largest alpha of each point."""
+        """The upper bound of each alpha."""
         return np.minimum(np.maximum(self.dual.upper, -self.dual.lower), LARGEST_BOUND)
 
     @property
@@ -71,17 +71,14 @@ class ExactSolution:
 
     @property
     def decision_values(self) -> FloatArray:
-        """f(x_i) = (K beta)_i + b, without what the squared hinge adds to the diagonal."""
+        """f(x_i) = (K beta)_i + b, without the squared hinge's contribution to the diagonal."""
         own = 0.0 if self.dual.ridge is None else self.dual.ridge * self.beta
         return self.dual.linear - self.homotopy.gradient - own + self.homotopy.bias
 
     def values_left_out(self, limits: "Limits", n_jobs: int | None = None) -> FloatArray:
-        """The value at each row of a model that never saw it.
+        """The decision value at each row of a model trained without it.
 
-        Raises
-        ------
-        Stopped
-            If the limits say so.
+        Raises Stopped if the limits say so.
         """
         out, matrix = self.decision_values, StoredMatrix(self.values)
 
@@ -96,7 +93,7 @@ def _without(whole: Homotopy, point: int, problem: "SoftMargin", matrix: StoredM
     """f(x_point) of the solution without that point."""
     alone = np.count_nonzero(problem.signs == problem.signs[point]) == 1
     if alone and problem.bias == "free":
-        # What is left is one class, and the bias puts everything there.
+        # Only one class is left, and the bias puts everything there.
         return -problem.signs[point]
     part = whole.copy()
     try:
@@ -107,7 +104,7 @@ def _without(whole: Homotopy, point: int, problem: "SoftMargin", matrix: StoredM
 
 
 def _solved_without(point: int, problem: "SoftMargin", matrix: StoredMatrix, limits: "Limits") -> float:
-    """The same by solving again: where ties do not end."""
+    """The same by solving again, where ties do not resolve."""
     held = np.zeros(matrix.n, bool)
     held[point] = True
     _, dual = problem.without(held)

@@ -8,10 +8,10 @@ from mercer._types import Array
 from mercer.solvers.paths.sweep_tableau import Tableau
 
 ZERO, BOUNDED, FREE, HELD = 0, 1, 2, 3
-# Places in `Track.scalars` and `Track.counts`.
+# Indices into `Track.scalars` and `Track.counts`.
 TIME, BIAS, RATES_SCALE, LARGEST, HELD_BETA, HELD_RATE, TOTAL, TOTAL_RATE = range(8)
 N_FREE, N_PIECES, N_EVENTS, N_VALUES, TIES, N_BARRED, HELD_POINT, EXCHANGES, AGE = range(9)
-# Room for so many values of free points, for each point, before the log has to grow.
+# Logged values of free points, per point, before the log has to grow.
 FREE_IN_ALL = 2000
 LOGS = ("log", "begins", "frees", "free_values")
 
@@ -84,13 +84,13 @@ class Track(NamedTuple):
 
 
 def new_logs(n: int, short: bool = False) -> tuple[Array, Array, Array, Array]:
-    """Room for events, pieces, free points and their values: pages that are not written to cost nothing."""
+    """Space for events, pieces, free points and their values: untouched pages cost nothing."""
     room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
     return np.empty(room, np.int64), np.empty((room, 5)), np.empty(values, np.int32), np.empty((values, 2))
 
 
 def with_longer_logs(track: Track) -> Track:
-    """The same with four times the room in each log."""
+    """The same track with four times the space in each log."""
     return track._replace(**{name: _longer(getattr(track, name)) for name in LOGS})
 
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from mercer.problems.svm.soft_margin import SoftMargin
 
 MOST_PASSES = 200
-# A pass that raises the dual by less than this share of it is the last; so is one after which
-# the gap is this share of the primal.
+# Stop after a pass that raises the dual by less than this share, or leaves a gap below this share of the primal.
 WORTH_A_PASS = 1e-4
 SMALL_GAP = 1e-6
 
