@@ -97,7 +97,7 @@ def each_kept(
     pack: Callable[[Any], State],
     unpack: Callable[[State], Any],
 ) -> Iterator[Any]:
-    """``workers.each``, where answers are kept by who is in force for that, and those kept before are not asked for.
+    """``workers.each``, with answers stored by the keeper in force, and stored ones not computed again.
 
     Parameters
     ----------

@@ -53,11 +53,11 @@ _MEANINGS = {
 class TracePoint:
     """The state of a solver after one round.
 
-    `gap` is the relative duality gap of the points that the solver looks at, or None where it is not known.
-    Where `stage` is "kernel" it is the state of the kernel matrix before the first round, `working_set` per
-    cent of which are there; where it is "problems", `working_set` of `active` problems are solved; where it is "pass",
-    `working_set` of `active` rows have been gone through in pass `iterations` over blocks. `route` is the way that a
-    dual is solved (`mercer.solvers.dual_qp.policy.Route`), where there are several.
+    `gap` is the relative duality gap of the solver's current points, or None if it is not known. In the `stage`
+    "kernel" the kernel matrix is being computed, and `working_set` per cent of it are done; in "problems",
+    `working_set` of `active` problems are solved; in "pass", `working_set` of `active` rows have been read in pass
+    `iterations` over the blocks. `route` names the way a dual is solved (`mercer.solvers.dual_qp.policy.Route`) where
+    there are several.
     """
 
     seconds: float

@@ -1,4 +1,4 @@
-"""Numbers that several solvers judge by, each defined once. What one method alone needs stands in its file."""
+"""Tolerances that several solvers share, each defined once; those of a single method are in its own file."""
 
 from mercer.solvers.result import Status
 

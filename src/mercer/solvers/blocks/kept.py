@@ -1,4 +1,4 @@
-"""How far a fit over blocks is, kept by whoever is in force for that, so that another fit goes on from there."""
+"""The progress of a fit over blocks, stored by the keeper in force so that another fit can resume it."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from mercer.solvers.elsewhere import State, keeper_in_force
 
 
 class Kept:
-    """What is kept of the machines over some blocks; nothing where nobody keeps.
+    """The stored states of the machines over some blocks; without a keeper, nothing is stored.
 
     Parameters
     ----------

@@ -1,17 +1,16 @@
-r"""Newton's method on linear machines, one pass over the blocks a step.
+r"""Newton's method on linear machines, with one pass over the blocks per step.
 
 Losses with kinks are rounded off by a proximal term around dual coefficients, which moves with them and loses weight:
 the method of multipliers, as in `mercer.solvers.linear.proximal_newton` (Rockafellar 1976; Yan & Li 2020). There,
-a step takes several passes over the rows, which are in memory. Here a pass is dear, for rows come from a file, from a
-kernel or from another machine, so each gives all there is to know at a point: both objectives, gradient, curvature,
-slopes along the step that led there in case it was too long, and the same for the centres moved.
+a step takes several passes over the rows, which are in memory. Here a pass is expensive, since rows come from a file,
+a kernel or another machine, so each returns everything needed at a point: both objectives, gradient, Hessian, slopes
+along the step that led there in case it was too long, and the same for the moved centres.
 
-The whole step is taken on trust, and shortened after the fact where it did not lower the objective. Several machines
-(classes, strengths, folds) take their steps in the same passes. A sample of the rows, kept in memory, says where to
-begin.
+The full step is taken first, and shortened afterwards if it did not lower the objective. Several machines (classes,
+strengths, folds) take their steps in the same passes. The solution on an in-memory sample of the rows is the start.
 
-Cost of a step: one pass, of n m^2 multiplications for the rows whose response moves and 4 n m for all; then m^3 / 3.
-Beyond `DIRECT` features the system is solved by conjugate gradients, a pass for each of their steps.
+Cost of a step: one pass, of n m^2 multiplications for the rows whose response varies and 4 n m for all; then m^3 / 3.
+Beyond `DIRECT` features the system is solved by conjugate gradients, with one pass per iteration.
 """
 
 from collections.abc import Sequence
@@ -81,9 +80,9 @@ def solve_many(
     factor : ndarray (m, m), optional
         L, lower triangular, of the penalty |L' v|^2 / 2.
     dtype : float32 or float64
-        Precision of the features in the steps; certificates are in double precision in any case.
+        Precision of the features in the steps; certificates are always in double precision.
     proves : bool
-        Whether there are certificates: who asks for a place to begin needs none.
+        Whether to compute certificates, which a mere starting point does not need.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""What is asked of a block in one pass over all of them, and what it answers: sums.
+"""The requests made to a block in one pass over all of them, and the sums it answers with.
 
-A pass serves several machines at once: the features of a block are read, or computed, once. Values come by one matrix
-product, responses of the rows by the compiled loops of `mercer.solvers.linear.loss_loops`, and curvature from the rows
-whose response moves, which for the hinge are few.
+A pass serves several machines at once: the features of a block are read, or computed, once. Values take one matrix
+product, the responses of the rows come from the compiled loops of `mercer.solvers.linear.loss_loops`, and the Hessian
+from the rows whose response varies, which for the hinge are few.
 """
 
 from collections.abc import Sequence
@@ -40,20 +40,20 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Both objectives, the gradient and the curvature at a place.
+    """A request for both objectives, the gradient and the Hessian at a point.
 
     Attributes
     ----------
     at : Place
     step : (dv, db) or None
-        How one came to be there: slopes along it are wanted.
+        The step that led there, along which slopes are requested.
     moved : Place or None
-        Where the responses of the rows are the centres of rounding from now on.
+        The point whose responses become the centres of rounding.
     narrower : float or None
-        The width there would be if the responses here became the centres: what the responses would be
-        then is wanted too, which saves a pass.
+        The next width, if the responses here became the centres: the responses under it are requested too,
+        which saves a pass.
     curvature : bool
-        Whether the matrix of curvature is wanted.
+        Whether the Hessian is requested.
     """
 
     at: Place
@@ -110,14 +110,14 @@ class Asked:
 
 @dataclass
 class Response:
-    """What the rows respond with at a place.
+    """The responses of the rows at a point.
 
     Attributes
     ----------
     up, down : ndarray (m,)
         Sums of beta_i phi_i over positive and over negative coefficients.
     balance, gain, square : ndarray (2,)
-        Sums of beta_i, of what the dual gains (p beta - epsilon |beta|), and of R beta^2 / 2, likewise.
+        Sums of beta_i, of its dual gain (p beta - epsilon |beta|), and of R beta^2 / 2, split in the same way.
     envelope, distance : float
         The rounded losses, and the size of the proximal term.
     moving, idle : int
@@ -196,7 +196,7 @@ class Answers(list[Any]):
 def answer(
     features: Any, asked: dict[int, Asked], rows: Sequence[RowLosses | None], told: Sequence[Any]
 ) -> tuple[Answers, list[Any]]:
-    """What a block has to say to some machines: (sums, what belongs to its own rows).
+    """The answer of a block to some machines: (sums, data of its own rows).
 
     Parameters
     ----------

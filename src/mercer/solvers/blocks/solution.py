@@ -1,4 +1,4 @@
-"""What comes of the steps of one machine over blocks, and what is known of it where they were cut short."""
+"""The solution of one machine over blocks, and its certificate if the steps were cut short."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ class BlockSolution:
     w : ndarray (m,)
         In coordinates in which the penalty is |w|^2 / 2.
     coefficients : ndarray (m,)
-        v: what the features are multiplied by; w itself without a factor.
+        v, which multiplies the features; w itself without a factor.
     bias : float
     beta : ndarray (n,)
         Signed dual coefficients, inside their box.

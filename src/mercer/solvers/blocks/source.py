@@ -1,4 +1,4 @@
-"""Features that come in blocks of rows, and sums over all of them that do not depend on who computed them."""
+"""Features in blocks of rows, and sums over all blocks that are the same wherever they are computed."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,9 +45,9 @@ class FeatureBlocks(ABC):
         work : callable
             A function of a module, so that it can be sent elsewhere.
         shared : tuple
-            What all blocks are told.
+            Arguments common to all blocks.
         own : sequence of tuple
-            What each block is told.
+            Arguments of each block.
         dtype : float32 or float64
             Of the features: a C-contiguous array (rows, n_features), or a CSR matrix.
         """
@@ -135,7 +135,7 @@ class LocalBlocks(FeatureBlocks):
 
 
 class Told(Sequence[tuple[Any, ...]]):
-    """What each block is told: something that is the same in every pass, and something new.
+    """The arguments of each block: those that are the same in every pass, then those of this pass.
 
     Parameters
     ----------

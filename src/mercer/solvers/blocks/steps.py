@@ -1,4 +1,4 @@
-"""The Newton steps of one machine: a generator of what it asks of the blocks (see `mercer.solvers.blocks.newton`)."""
+"""The Newton steps of one machine, as a generator of requests to the blocks (see `mercer.solvers.blocks.newton`)."""
 
 from collections.abc import Generator
 from typing import Any, cast

@@ -41,7 +41,7 @@ def bounds(
     Parameters
     ----------
     values : ndarray (n, k)
-        What each of k machines predicts for each new row.
+        The predictions of k machines for each new row.
     columns : ndarray of int (m,)
         The machine that has not seen a row left out.
     residuals : ndarray (m,)

@@ -1,9 +1,9 @@
 """Out-of-fold decision values of all pairs of small classes, in one compiled loop.
 
-A pair without a fold has nearly the support vectors of the whole pair. So of the points that are
-left, only those beyond the margin of the whole solution, or near it, are solved; then the gradient
-of all tells whether the others would have had a say, and only then are they solved too. What does
-not come to an end is left to the caller.
+A pair without a fold has nearly the same support vectors as the whole pair. So only the remaining
+points within or near the margin of the whole solution are solved at first; the gradient of all then
+tells whether the others would have mattered, and if so they are solved too. A pair that does not
+converge is left to the caller.
 
 Cost of a fold: the square of its support vectors, and one pass over the rows of these.
 """
@@ -133,7 +133,7 @@ def left_out_class_pairs(
     folds : ndarray (n,)
         The fold of each sorted point; -1 where it takes part in all of them.
     table, report
-        What `solve_class_pairs` wrote. ENDING becomes LEFT where a fold did not come to its end.
+        As written by `solve_class_pairs`. ENDING becomes LEFT if a fold did not converge.
     scores : ndarray (n, n_pairs)
         Receives the values; those of points of other classes are not touched.
     """

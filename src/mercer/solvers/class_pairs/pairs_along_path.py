@@ -168,11 +168,11 @@ def solve_pair_paths(
     pairs : ndarray (n_pairs, 2)
         The classes i < j of each pair; i is positive.
     boxes, ridges : ndarray (n_boxes, n)
-        Bounds of alpha, at most UNBOUNDED, and what is added to the diagonal.
+        Bounds of alpha, at most UNBOUNDED, and the ridge of each point.
     ratios : ndarray (n_boxes,)
         By how much each box is larger than the one before, where it is so for all points; else 0.
     most_steps : int
-        For each point of a pair; what is not solved by then has LEFT in its report.
+        Per point of a pair; a pair not solved by then has LEFT in its report.
     tables : ndarray (n_boxes, n_classes - 1, n)
         Receives the signed coefficients, laid out as dual_coef_.
     report : ndarray (n_boxes, n_pairs, 3)

@@ -111,7 +111,7 @@ def solve_class_pairs(
     pairs : ndarray (n_pairs, 2)
         The classes i < j of each pair; i is positive.
     box, ridge : ndarray (n,)
-        Bound of alpha, finite, and what is added to the diagonal, for each point.
+        Bound of alpha, finite, and the ridge, for each point.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
     max_iter : int

@@ -74,7 +74,7 @@ def solve(
     limits : Limits, optional
     start : ndarray (n, K), optional
     gap_tol : float, optional
-        The relative duality gap to end at, in the place of `tol`.
+        Stop at this relative duality gap instead of `tol`.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
     memory : int

@@ -254,7 +254,7 @@ def newton_steps(
     beta, free : ndarray (n,)
         The point, and which coordinates are free; both are changed.
     groups : ndarray (n,) of int
-        Which fixed sum each coordinate belongs to, of `n_groups` (0, 1 or 2; zeros where there is none).
+        The fixed sum that each coordinate belongs to, of `n_groups` (0, 1 or 2; zeros if there is none).
     least : float
         A violation that counts as none.
 

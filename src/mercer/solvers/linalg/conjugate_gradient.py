@@ -46,7 +46,7 @@ class Recursion:
     Parameters
     ----------
     residual : ndarray
-        B, or what is left of it where the iterations begin.
+        The initial residual: B, or B minus A times the start.
     precondition : callable
         ``precondition(r)`` is z, about A^-1 r.
     inner : callable

@@ -126,11 +126,11 @@ def sweep(
 ) -> tuple[float, float, float]:
     """A step for each of the rows order[begin:end]; (largest slope of a row that moved, gap, loss).
 
-    A row that sits at a bound with a slope below -`firm` leaves: its preference changes its sign. `points` is flat,
-    with WIDTH numbers for each row. The bias is `price` and `scale` times the last entry of w. `pace`,
-    unless it is None and preferences stay what they are, holds the mean preference, the mean gain of a step, and the
-    share that a new one has in that mean. The duality gap is a sum over rows, and `gap` is what these rows had of
-    it when their turn came, as `loss` is of the losses: estimates that cost nothing.
+    A row at a bound with a slope below -`firm` is dropped: its preference changes sign. `points` is flat,
+    with WIDTH numbers for each row. The bias is `price` plus `scale` times the last entry of w. `pace`, or None to
+    leave preferences unchanged, holds the mean preference, the mean gain of a step, and the weight of a new one in
+    that mean. The duality gap is a sum over rows; `gap` and `loss` add up the terms of these rows when visited,
+    estimates that cost nothing.
     """
     last = w.shape[0] - 1
     largest, gap, losses = 0.0, 0.0, 0.0

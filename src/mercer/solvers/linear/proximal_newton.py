@@ -70,8 +70,8 @@ def solve(
     start : LinearSolution, optional
         Weights, bias and coefficients to begin from.
     polish : bool
-        Go on until only rounding errors are left: a few steps more, since the method ends by itself once
-        it has found which rows have a response that moves.
+        Continue until only rounding errors are left: a few more steps, since the method is finite once it
+        has found the rows whose response varies.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 With L L' = K_ZZ + jitter I, row x has the coordinates L^-1 k(Z, x), and the function w of these is the sum of kernels
 at the landmarks with the coefficients L^-T w. Its norm is at most |w|, whatever the jitter is.
 
-Cost: m^3 / 3 for the factor; m kernel values a row, and m^2 multiplications where its coordinates are asked for.
+Cost: m^3 / 3 for the factor; m kernel values per row, and m^2 multiplications if its coordinates are needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ class Basis:
     prepare : callable
         ``prepare(dtype)`` gives the landmarks in the kernel's prepared form.
     dtype : float32 or float64
-        In which precision kernel values will be asked for, which decides the jitter.
+        Precision in which kernel values will be computed, which decides the jitter.
 
     Attributes
     ----------

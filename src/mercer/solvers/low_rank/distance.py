@@ -1,13 +1,13 @@
-r"""What landmarks leave of a quadratic form, exactly or by rows drawn at random: see `mercer.problems.distance`.
+r"""The error of a low-rank quadratic form, exactly or from a random sample of rows: see `mercer.problems.distance`.
 
 With :math:`E = K - \hat K`, which is positive semidefinite, :math:`q = \beta^\top E \beta = \sum_i \beta_i r_i`. Row
-i is drawn with a chance in proportion to :math:`\ell_i = |\beta_i| \sqrt{d_i}`, where :math:`d_i \ge E_{ii}` is what
-a third of the landmarks leave of k(x_i, x_i); then :math:`X_i = T \beta_i r_i / \ell_i` with :math:`T = \sum_i
-\ell_i` has the mean q. By Cauchy and Schwarz :math:`|X_i| \le T \sqrt q`, which is far more than most are. So the
-mean is bounded in two parts: of what is cut off at a level that a tenth of the sample has set, by Maurer & Pontil
-(2009, theorem 4, an empirical Bernstein bound); of what is beyond, by its largest value times its share, which
-Clopper & Pearson (1934) bound by how often it was seen. What follows is an inequality in :math:`\sqrt q`, which is
-solved.
+i is drawn with probability proportional to :math:`\ell_i = |\beta_i| \sqrt{d_i}`, where :math:`d_i \ge E_{ii}` is the
+residual of k(x_i, x_i) after a third of the landmarks; then :math:`X_i = T \beta_i r_i / \ell_i` with
+:math:`T = \sum_i \ell_i` has mean q. By the Cauchy-Schwarz inequality :math:`|X_i| \le T \sqrt q`, which is far larger
+than most. So the mean is bounded in two parts: that of the values truncated at a level set by a tenth of the sample,
+by an empirical Bernstein bound (Maurer & Pontil 2009, theorem 4); and that of the excess, by the largest possible
+value times the probability of exceeding the level (Clopper & Pearson 1934). Together they give an inequality in
+:math:`\sqrt q`, which is solved.
 
 Cost: n_sv^2 / 2 kernel values in double precision, or s n_sv for s rows.
 """
@@ -106,19 +106,19 @@ def half_energy(
     rng: np.random.Generator,
     stop: Stop | None = None,
 ) -> tuple[float, str, float, int]:
-    """(half of beta'(K - K^)beta or a bound of it, method, confidence, rows looked at).
+    """(half of beta'(K - K^)beta or an upper bound of it, method, confidence, rows sampled).
 
     Parameters
     ----------
     basis : Basis
     support : SupportRows
-        The rows with coefficients.
+        The rows with non-zero coefficients.
     beta : ndarray (n,) or (n, k)
-        These, none of which is zero.
+        Those coefficients.
     w : ndarray (m,) or (m, k)
         sum_i beta_i phi(x_i), in double precision.
     entries : int
-        Kernel values that may be computed for it.
+        Most kernel values to compute.
     rng : Generator
     """
     if len(support) == 0:

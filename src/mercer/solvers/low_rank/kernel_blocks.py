@@ -88,7 +88,7 @@ class KernelBlocks(LocalBlocks):
     basis : Basis
     rows : RowBlocks
     memory : int
-        Bytes that values in single precision, or in double where that is asked for, may take.
+        Bytes available for kernel values.
     n_jobs : int or None
     stop : callable, optional
     """

@@ -95,7 +95,7 @@ def approximate_path(
     gap_tol: float,
     limits: "Limits",
 ) -> ChordPath:
-    """Solutions at so many C between the two that the gap is at most `gap_tol` of the primal everywhere.
+    """Solutions at enough values of C that in between the gap is at most `gap_tol` of the primal everywhere.
 
     Parameters
     ----------

@@ -1,13 +1,12 @@
 """Decision values of rows left out, exactly, without solving again.
 
 Method: the coefficient of a support vector is led back to zero while all other conditions hold
-(Cauwenberghs & Poggio 2000); what is left solves the problem without it, so its value there is that of
-a model that never saw it. Rows that are no support vectors may be left out as they are.
+(Cauwenberghs & Poggio 2000); the result solves the problem without it, so its value there is that of
+a model that never saw it. Rows that are not support vectors can be left out without change.
 
-Cost: for each support vector some events, the k-th of which takes k n multiplications: all begin with the same
-tableau, which none of them changes; two
-rows at a time on two cores. Needs: twice the matrix in memory in double precision; a positive semidefinite
-kernel.
+Cost: some events for each support vector, the k-th taking k n multiplications; all start from the same
+tableau, which none of them changes, and run two at a time on two cores. Needs: twice the matrix in memory
+in double precision; a positive semidefinite kernel.
 """
 
 from typing import TYPE_CHECKING, cast
@@ -42,7 +41,7 @@ class ExactSolution:
     Attributes
     ----------
     values : ndarray (n, padded(n))
-        K + s 11' + R: with what a penalised bias and the squared hinge add.
+        K + s 11' + R, including the terms of a penalised bias and the squared hinge.
     homotopy : Homotopy
     """
 

@@ -1,4 +1,4 @@
-"""Where a parametric active-set method stands: its arrays (see `parametric_steps` for what they mean)."""
+"""The state of a parametric active-set method as arrays (see `parametric_steps` for their meaning)."""
 
 from typing import Any, NamedTuple
 
@@ -17,18 +17,17 @@ LOGS = ("log", "begins", "frees", "free_values")
 
 
 class Track(NamedTuple):
-    """Where a solution stands, and the log of how it got there.
+    """The present solution, and the log of how it was reached.
 
     Attributes
     ----------
     tableau : Tableau
         Of K + c 11', bordered by ones where there is an equality: F are the free points, and the bias with them.
     state, rate : ndarray (m,)
-        Of a free point beta_i, of another one g_i - b; of the bias, which is behind the points, b but for c times the
-        sum. Where none is free b counts as 0 here, and what is behind the points is what the sum lacks. And
-        their rates.
+        beta_i of a free point, g_i - b of any other; and after the points, b without c times the sum. If no point is
+        free, b counts as 0 and the last entry is the sum still missing. Then their rates.
     side : ndarray (n,)
-        The sign with which g_i - b falls to 0, or 0 for points that the margin means nothing to.
+        The sign with which g_i - b falls to 0, or 0 for points to which the margin does not apply.
     diagonal : ndarray (n,)
         k(x, x).
     linear, linear_rate : ndarray (n,)
@@ -36,7 +35,7 @@ class Track(NamedTuple):
     signs, bound, bound_rate : ndarray (n,)
         y, u and its rate.
     status, barred : ndarray (n,)
-        The sets; points not to be set free until another one leaves.
+        The sets; points not to be freed until another one leaves.
     places : ndarray of int (n + 1,)
         The free points.
     lengths : ndarray (n,)

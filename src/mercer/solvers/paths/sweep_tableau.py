@@ -1,14 +1,14 @@
-"""The tableau of a symmetric matrix: linear equations in which what is given and what follows are exchanged.
+"""The tableau of a symmetric matrix: linear equations in which given and unknown quantities are exchanged.
 
-Of e = r - A x, some x_i follow (those of F) and their e_i are given; for the others it is the other way round. With
-T_FF = -A_FF^-1, T_RF = A_RF A_FF^-1 and T_RR = A_RR - A_RF A_FF^-1 A_FR, a change of r by c leaves x_F larger by
+In e = r - A x, the x_i of F are unknown and their e_i given; for all other indices it is the reverse. With
+T_FF = -A_FF^-1, T_RF = A_RF A_FF^-1 and T_RR = A_RR - A_RF A_FF^-1 A_FR, a change of r by c changes x_F by
 -T_FF c_F, and e_R by c_R - T_RF c_F.
 
-Method: sweeping an index (Goodnight 1979) takes it into F, or out of it. With its row and column set to zero, what
-a sweep does to T is a matrix of rank one. So it is put off: a few dozen such vectors wait, and are taken into account
-where a column is read, until one product with all of them carries them out.
+Method: sweeping an index (Goodnight 1979) moves it into F, or out of it. Apart from its own row and column, a sweep
+changes T by a matrix of rank one. Sweeps are therefore deferred: up to a few dozen vectors are pending, and added
+whenever a column is read, until a single matrix product applies them all.
 
-Cost: m k multiplications for a column, k vectors waiting; m^2 / 2 for each sweep when they are carried out.
+Cost: m k multiplications to read a column with k pending sweeps; m^2 / 2 for each sweep when applied.
 Needs: the upper triangle of T in memory.
 """
 

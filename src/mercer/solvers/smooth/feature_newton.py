@@ -52,7 +52,7 @@ def coordinates(K: FloatArray, is_definite: bool) -> FloatArray | None:
     ----------
     K : ndarray (n, n)
     is_definite : bool
-        Whether that is known, so that what is left can only be rounding.
+        Whether K is known to be positive semidefinite, so that a residual can only be rounding.
     """
     scale = float(np.max(K.diagonal(), initial=0.0))
     if not np.isfinite(K).all():

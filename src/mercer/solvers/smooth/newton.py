@@ -84,13 +84,13 @@ def solve(
         With a smooth loss.
     matrix : KernelMatrix
     tol : float
-        Largest difference at the end between a coefficient and what the loss asks for, as a
-        share of its C; and the relative duality gap.
+        Largest final difference between a coefficient and the response of its loss, relative to
+        its C; and the relative duality gap.
     limits : Limits, optional
     start : ndarray, optional
         Coefficients to start from.
     gap_tol : float, optional
-        The relative duality gap to end at, in the place of `tol`.
+        Stop at this relative duality gap instead of `tol`.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
     memory : int

@@ -1,4 +1,4 @@
-"""The state of Newton's method in a feature space: coefficients, their values, the biases, and what follows."""
+"""The state of Newton's method in a feature space: coefficients, their values and the biases."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ class NewtonState:
     b : ndarray (k,)
         The biases.
     is_exact : bool
-        Whether `image` is without what a rounded matrix does to it.
+        Whether `image` is free of the error of a rounded matrix.
     """
 
     beta: FloatArray

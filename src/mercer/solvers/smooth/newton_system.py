@@ -10,7 +10,7 @@ section 3.4, with a bias). The coefficients then change by :math:`\rho - A x`. T
 
 *factored*, for one function and up to a thousand points or so: Cholesky, n^3 / 3 multiplications;
 
-*iterated*: conjugate gradients on the plane of the second line, each of them one product with K.
+*iterated*: conjugate gradients on the plane of the second equation, with one product with K per iteration.
 A factor K ≈ L L' of low rank, computed once for a fit, preconditions them: I + A' L L' A is inverted
 by a system of the size of its rank (Woodbury), so that only what L leaves out costs iterations.
 """

@@ -1,7 +1,7 @@
 """The biases that minimise a smooth risk for given projections: Newton's method with halved steps.
 
-A step that gains less than the rounding of the risk is judged by what it leaves of the equality of the dual instead:
-the risk determines b to only half of the digits, its derivative to all.
+A step whose gain is below the rounding of the risk is judged by the residual of the dual equality instead: the risk
+determines b to only half of the digits, its derivative to all.
 
 Cost of a step: one pass over the values for each function.
 """
@@ -31,7 +31,7 @@ def best_bias(problem: "SmoothRisk", image: FloatArray, start: FloatArray, share
         Projections.
     start : ndarray (k,)
     share : float
-        The sum of what the losses ask for may differ from zero by this share of all C.
+        The responses may sum to at most this share of the sum of C.
     """
     if problem.bias != "free":
         return np.zeros(len(start))

@@ -63,12 +63,12 @@ def solve(
     problem : Ranking
     matrix : KernelMatrix
     tol : float
-        Largest difference between a coefficient and what the losses ask for, as a share of the largest;
+        Largest difference between a coefficient and the response of the losses, relative to the largest;
         and the relative duality gap.
     limits : Limits, optional
     start : ndarray (n,), optional
     gap_tol : float, optional
-        The relative gap to end at, in the place of `tol`.
+        Stop at this relative gap instead of `tol`.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
 

@@ -56,7 +56,7 @@ OVERFLOW = "the weights overflow on X; scale the features, or raise lam"
 
 @dataclass(frozen=True)
 class Steps:
-    """What a step is made of.
+    """The settings of a step.
 
     Attributes
     ----------
@@ -112,14 +112,14 @@ class SGDSolution:
     Attributes
     ----------
     weights : ndarray (d,)
-        The mean of the iterates, or the last one where no average was asked for.
+        The mean of the iterates, or the last one without averaging.
     intercept : float
     status : Status
         OPTIMAL when all steps were taken.
     iterations : int
     trace : list of StepPoint
     iterate : LinearIterate
-        From which the run can go on.
+        To continue the run from.
     """
 
     weights: np.ndarray
@@ -285,7 +285,7 @@ def solve(
         Labels, +1 or -1.
     lam : float
     T : int, optional
-        Steps; or `epochs`, so many times the rows. One of them is needed.
+        Number of steps; or `epochs`, a multiple of the number of rows. One of them is required.
     batch_size : int
     average : bool
         Whether the answer is the mean of the iterates or the last one.

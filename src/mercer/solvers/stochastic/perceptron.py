@@ -85,12 +85,12 @@ class Schedule:
     epochs : int
         At most.
     tol : float or None
-        End where the mean loss of an epoch is not smaller by this than the best before ...
+        Stop if the mean loss of an epoch is not below the best before by this much ...
     patience : int
-        ... for so many epochs in a row.
+        ... for this many consecutive epochs.
     stands_for : ndarray of int (n,), optional
-        For each point, the place in `order` of the point that is visited in its place: itself, or one that is equal; -1
-        for points without weight.
+        For each point, the index in `order` of the point visited on its behalf: itself, or an equal one; -1 for points
+        without weight.
     """
 
     order: np.ndarray
@@ -153,7 +153,7 @@ class _Machine:
 
 
 class RowPerceptron(_Machine):
-    """w and b, learnt from rows; keeps what a stream needs to go on.
+    """w and b, learnt from rows, with the state needed to continue a stream.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class Sampler:
         How often each row counts. In a permutation a row of weight 2.5 has two visits an
         epoch, or three.
     arrangement : ndarray of int (n,), optional
-        The order of the rows on the line (see `arranged`); by position unless told.
+        The order of the rows on the line (see `arranged`); by default, by position.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from mercer._types import FloatArray
 
 @dataclass(frozen=True)
 class ChainDiagnostics:
-    """What the draws of several chains tell about themselves.
+    """Convergence diagnostics of the draws of several chains.
 
     Attributes
     ----------
