@@ -12,7 +12,7 @@ from mercer.estimators.fitting.inputs import unlabelled_input
 
 
 class Detector(OutlierMixin, OneFunctionModel):
-    """What a half-space and a ball around most of the data do alike."""
+    """The common part of a half-space and a ball around most of the data."""
 
     # Whether the kernel may be "auto".
     _chooses_kernel = True

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 
 class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fits, HoldsKernels):
-    """What both kinds of features do alike."""
+    """The common part of both kinds of features."""
 
-    # Any container may be transformed after a fit on any other.
+    # `transform` accepts any container, whatever the fit was given.
     _sparse = True
 
     def _limits(self) -> Limits:
@@ -86,7 +86,7 @@ class Nystroem(_Features):
     n_components : int, default=100
         How many landmarks there are; as many as rows, with a warning, where those are fewer.
     random_state : int, RandomState or None, default=None
-        Seed of what is drawn; by default it is the same each time.
+        Seed of the random draws; by default it is the same each time.
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
@@ -102,7 +102,7 @@ class Nystroem(_Features):
     normalization_ : ndarray of shape (n_components, n_components)
         The features of rows x are k(x, components_) times the transpose of this: the inverse of L.
     jitter_ : float
-        What was added to the diagonal of the landmarks' matrix.
+        The amount added to the diagonal of the landmarks' matrix.
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -268,7 +268,7 @@ class RandomFourierFeatures(_Features):
     n_components : int, default=100
         How many features there are.
     random_state : int, RandomState or None, default=None
-        Seed of what is drawn; by default it is the same each time.
+        Seed of the random draws; by default it is the same each time.
 
     Attributes
     ----------

@@ -83,7 +83,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
     callbacks : list of callables, optional
-        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+        Functions called with a `TracePoint` as the solver proceeds; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
 
@@ -104,7 +104,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     certificate_ : RidgeCertificate
         Certificate of the regression of class indicators to which the problem reduces, computed when first read.
     jitter_ : float
-        What was added to `alpha` because the matrix was singular to working precision.
+        The amount added to `alpha` because the matrix was singular to working precision.
     n_iter_ : int
         Number of products with the kernel matrix.
     solver_ : str
@@ -337,5 +337,5 @@ def _is_plain(problem: "Ridge") -> bool:
 
 
 def _shares(problem: "Ridge") -> FloatArray | None:
-    """The share of each row in the mean; None where they are equal."""
+    """The weight of each row in the mean; None if they are equal."""
     return None if _is_plain(problem) else problem.scale**2 / (problem.scale**2).sum()

@@ -43,7 +43,7 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
         Weight of the losses against the penalty, positive and finite; `Regularization` offers the other ways of
         writing it.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        What an error beyond the tube costs: the excess, or its square.
+        The loss of an error beyond the tube: the excess, or its square.
     fit_intercept : bool, default=True
         Whether there is a bias at all; `bias` says which kind.
     intercept_scaling : float, default=1.0
@@ -200,7 +200,7 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
                 raise ParameterError(f"{name} must be 'auto' with {what}, got {value!r}")
 
     def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
-        """What is to be learnt; columns are noted."""
+        """The training data; sets the columns."""
         if isinstance(X, Blocks):
             require_alone(y, sample_weight)
             note_columns(self, X)

@@ -47,7 +47,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     p : float, default=2.0
         For "lp-norm": the norm of the weights, 1 or more.
     normalize : {"variance", "trace", None}, default="variance"
-        What each kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
+        The divisor of each kernel: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
         or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
         as it is.
     cv : int, splitter or iterable, default=5
@@ -89,7 +89,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     weights_ : ndarray of shape (n_kernels,)
         Weights of the normalised kernels, with sum 1 or, for "lp-norm", with p-norm 1.
     scales_ : ndarray of shape (n_kernels,)
-        What each kernel was divided by.
+        The divisor of each kernel.
     kernel_ : Kernel
         The weighted sum of the kernels whose weight is not zero.
     kernel_names_ : list of str

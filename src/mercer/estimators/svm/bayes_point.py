@@ -227,7 +227,7 @@ class BayesPointMachine(VersionSpaceMachine):
         super()._keep(X, data, setup, solved)
 
     def _keep_evidence(self, data: "TrainingData", setup: Any, solved: Any) -> None:
-        """Nothing: there is no certificate to be computed."""
+        """Nothing: there is no certificate to compute."""
 
     @property
     def certificate_(self) -> Any:

@@ -32,9 +32,9 @@ class VersionSpaces(TwoClassProblems):
 
 
 class VersionSpaceMachine(KernelClassifier):
-    """What the centre machines share: the version spaces, and a matrix in double precision."""
+    """The common part of the centre machines: the version spaces, and a matrix in double precision."""
 
-    # One column for each class, whose largest is the answer.
+    # One column per class; the largest wins.
     decision_function_shape = "ovr"
     break_ties = True
 
