@@ -214,7 +214,7 @@ DRAWS = {
     "KernelFisherDiscriminant": Draw(_labels, _fisher, weighted=False, kernels="pairwise"),
     "KernelMachine": Draw(_either, _kernel_machine),
     "BayesPointMachine": Draw(_labels, _bayes, weighted=False),
-    "AnalyticCentreMachine": Draw(_labels, _analytic, weighted=False),
+    "AnalyticCenterMachine": Draw(_labels, _analytic, weighted=False),
     "MKLClassifier": Draw(_labels, _mkl, kernels="several"),
     "SVCCV": Draw(_labels, _tuned, kernels="tuned"),
     "SVR": Draw(_targets, _svr),

@@ -256,7 +256,7 @@ def test_the_certificate_looks_at_both_sides_of_a_kink(bias):
     problem, beta = RampMargin(signs, np.full(4, 10.0), 0.0, bias), 10.0 * signs
     found = problem.certificate(beta, K @ beta, 0.0, lambda places: K[np.ix_(places, places)])
     assert found.is_optimal(1e-9)
-    assert found.linearisation_violation == 0.0
+    assert found.linearization_violation == 0.0
     assert found.n_at_kink == 4
     assert found.kink_slope > 0.5
     assert not found.is_stationary()

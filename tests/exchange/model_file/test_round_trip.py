@@ -125,7 +125,7 @@ def test_variants(name, tmp_path):
 KERNELS = {
     "algebra": 2.0 * k.RBF(gamma=0.1) * (k.Linear() + 1.0) ** 2 + k.Matern(),
     "normalised": k.Polynomial(degree=2).normalized(),
-    "centred": k.RBF(gamma=0.2).centred(),
+    "centred": k.RBF(gamma=0.2).centered(),
     "laplacian": k.Laplacian(gamma=0.1),
     "chi squared": k.ChiSquared(),
     "sigmoid": k.Sigmoid(gamma=0.01),
@@ -133,7 +133,7 @@ KERNELS = {
     "cosine": k.Cosine(),
     "second order": k.SecondOrder(),
     "delta": k.Delta() + k.Constant(2.0),
-    "standardised": k.Standardised(k.RBF(gamma=0.1)),
+    "standardised": k.Standardized(k.RBF(gamma=0.1)),
 }
 
 

@@ -86,8 +86,8 @@ def test_a_tangent_taken_elsewhere_is_no_stationary_point():
     projections, beta = np.array([2.0, -2.0, -3.0]), np.zeros(3)
     right = RampMargin(signs, C, 0.0, "none", np.array([False, False, True])).certificate(beta, projections, 0.0)
     wrong = RampMargin(signs, C, 0.0, "none", np.array([True, False, False])).certificate(beta, projections, 0.0)
-    assert (right.linearisation_violation, right.n_outliers) == (0.0, 1)
-    assert wrong.linearisation_violation == 3.0
+    assert (right.linearization_violation, right.n_outliers) == (0.0, 1)
+    assert wrong.linearization_violation == 3.0
     assert not wrong.is_stationary(1.0)
     assert "linearisation violation 3.00e+00" in str(wrong)
     assert wrong.as_dict()["ramp_objective"] == wrong.ramp_objective

@@ -133,7 +133,7 @@ def regression_input(estimator: "BaseEstimator", X: Rows, y: Labels) -> tuple[Ro
     return X, _targets(y)
 
 
-def unlabelled_input(estimator: "BaseEstimator", X: Rows) -> Rows:
+def unlabeled_input(estimator: "BaseEstimator", X: Rows) -> Rows:
     """Rows (or items) alone; sets the feature attributes of the estimator."""
     if takes_items(kernel_of(estimator)):
         return _training_items(estimator, X)

@@ -21,7 +21,7 @@ from mercer.estimators.fitting.inputs import (
     prediction_input,
     takes_items,
     tell_input,
-    unlabelled_input,
+    unlabeled_input,
 )
 from mercer.estimators.fitting.parameters import require_count, require_n_jobs, require_number
 from mercer.estimators.fitting.training import LARGEST_ENTRY, OVERFLOW, TrainingData
@@ -172,7 +172,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
             raise ParameterError(
                 f"bandwidth must be 1.0 for items that are not rows, which have no distance, got {self.bandwidth!r}"
             )
-        X = unlabelled_input(self, X)
+        X = unlabeled_input(self, X)
         kernel = (
             Custom(self.kernel, pairwise=True) if is_function(self.kernel) else resolve(self.kernel, "auto", 3, 1, X)
         )

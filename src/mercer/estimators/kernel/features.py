@@ -20,7 +20,7 @@ from mercer.estimators.fitting.inputs import (
     is_precomputed,
     prediction_input,
     tell_input,
-    unlabelled_input,
+    unlabeled_input,
 )
 from mercer.estimators.fitting.parameters import (
     require_choice,
@@ -167,7 +167,7 @@ class Nystroem(_Features):
         return self
 
     def _learn(self, limits: Limits, X: Rows) -> None:
-        X = unlabelled_input(self, X)
+        X = unlabeled_input(self, X)
         kernel = self._bound(X)
         if isinstance(kernel, Precomputed):
             require_gram(X)
@@ -333,7 +333,7 @@ class RandomFourierFeatures(_Features):
         require_count("n_components", self.n_components)
         if self.gamma != "scale":
             require_number("gamma", self.gamma, least=0.0)
-        X = unlabelled_input(self, X)
+        X = unlabeled_input(self, X)
         gamma = gamma_from_data("scale", X) if isinstance(self.gamma, str) else float(self.gamma)
         rng = generator_of(self.random_state)
         weights, offset = fourier.frequencies(X.shape[1], self.n_components, gamma, rng)

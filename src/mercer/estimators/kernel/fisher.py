@@ -21,7 +21,7 @@ from mercer.estimators.fitting.parameters import (
     require_numbers,
 )
 from mercer.estimators.fitting.weights import sample_weights
-from mercer.kernels.gram.symmetric_operator import CentredOperator, WeightedOperator
+from mercer.kernels.gram.symmetric_operator import CenteredOperator, WeightedOperator
 from mercer.problems.kernel_methods.fisher import FisherRule, class_counts, indicator_regression
 from mercer.problems.kernel_methods.spectrum import centred_expansion
 from mercer.solvers.limits import Limits, limits_in_force
@@ -259,7 +259,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             needed = request.factor_bytes(data.shape[0])
             self._require_room(data, needed, 'solver="cholesky"', 'take solver="cg"')
         try:
-            operator = CentredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
+            operator = CenteredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
         except Stopped:
             status = limits.reached() or Status.INTERRUPTED
             nothing = shifted_system.RegularisedSolution(np.zeros(problem.targets.shape), status, self.solver)
@@ -282,7 +282,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     def _certificate_of(self, data: "TrainingData", problem: "Ridge", solution: FloatArray) -> Callable[[], Any]:
         def compute() -> Any:
             limits = limits_in_force()
-            operator = CentredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
+            operator = CenteredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
             return problem.certificate(solution, operator.product(solution, limits.stop))
 
         return compute

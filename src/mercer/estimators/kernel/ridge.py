@@ -120,7 +120,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     jitter_ : float
         The amount added to the penalty because the matrix was singular to working precision.
     loo_ : LeaveOneOut
-        `predictions`, `mean_squared_error` and `generalised` (cross-validation); NaN where a singular matrix leaves
+        `predictions`, `mean_squared_error` and `generalized` (cross-validation); NaN where a singular matrix leaves
         a row's own prediction open.
     alpha_errors_ : ndarray
         The criterion for each of `alphas`.

@@ -13,11 +13,11 @@ from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.kernel_method import KernelMethod
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.certifiers import Computed
-from mercer.estimators.fitting.inputs import unlabelled_input
+from mercer.estimators.fitting.inputs import unlabeled_input
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.kernels.gram.fixed_point import FixedPointOperator
-from mercer.kernels.gram.symmetric_operator import CentredOperator, EvaluatedOperator, of_moderate_size
+from mercer.kernels.gram.symmetric_operator import CenteredOperator, EvaluatedOperator, of_moderate_size
 from mercer.problems.kernel_methods import spectrum
 from mercer.solvers.limits import Limits, limits_in_force
 from mercer.solvers.linalg import lanczos
@@ -80,7 +80,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         return self._fit_and_tell(X)
 
     def _learn(self, limits: Limits, X: Rows) -> None:
-        X = unlabelled_input(self, X)
+        X = unlabeled_input(self, X)
         self._fit_rows(X, self._training_data(X), limits)
         if self._missing:
             self._say(self._missing, UserWarning)
@@ -105,14 +105,14 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         self, operator: "SymmetricOperator", unit: float, found: "EigenSolution", margin: float | None
     ) -> Components:
         is_convex = margin is None or found.least >= -margin
-        before = spectrum.largest_before(cast(CentredOperator, operator)) if self._is_centred else 0.0
+        before = spectrum.largest_before(cast(CenteredOperator, operator)) if self._is_centred else 0.0
         rank = spectrum.numerical_rank(found.values, operator.n, before)
         # An indefinite matrix has rounding errors on both sides of zero, so values are judged by magnitude.
         rank = rank if is_convex else min(rank, int(np.sum(found.values > margin)))
         # Power steps towards values of either sign may have missed some positive ones.
         is_complete = found.status == Status.OPTIMAL and (is_convex or self.solver_ != "randomized")
         status = found.status if is_convex else Status.worst([found.status, Status.NOT_CONVEX])
-        means = cast(CentredOperator, operator).means * unit if self._is_centred else None
+        means = cast(CenteredOperator, operator).means * unit if self._is_centred else None
         return Components(replace(found, values=found.values * unit, status=status), rank, is_complete, means)
 
     def _count(self, n: int) -> int:
@@ -134,7 +134,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         has_room = 2 * base.n**2 <= self._budget(data.X)
         if isinstance(base, EvaluatedOperator) and has_room and self._chosen_solver(data) != "dense":
             base = FixedPointOperator.of(base, limits.stop) or base
-        return (CentredOperator(base, stop=limits.stop) if self._is_centred else base), unit
+        return (CenteredOperator(base, stop=limits.stop) if self._is_centred else base), unit
 
     def _bounded_operator(self, data: "TrainingData", limits: Limits) -> "SymmetricOperator":
         operator = self._operator(data, limits)
@@ -239,7 +239,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         def compute() -> Any:
             limits = limits_in_force()
             operator, unit = of_moderate_size(self._operator(data, limits))
-            operator = CentredOperator(operator, stop=limits.stop) if self._is_centred else operator
+            operator = CenteredOperator(operator, stop=limits.stop) if self._is_centred else operator
             return spectrum.certificate(operator, values / unit, vectors, limits.stop)
 
         return compute

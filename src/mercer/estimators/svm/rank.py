@@ -12,7 +12,7 @@ from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.one_function import OneProblem
 from mercer.estimators.fitting.certifiers import ProblemCertifier
-from mercer.estimators.fitting.inputs import regression_input, require_fitted, unlabelled_input
+from mercer.estimators.fitting.inputs import regression_input, require_fitted, unlabeled_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.fitting.training import Budget, whole_matrix
 from mercer.estimators.fitting.two_class import Solved
@@ -239,7 +239,7 @@ class RankSVM(KernelModel):
         else:
             if y is not None or qid is not None:
                 raise ParameterError("y and qid must be None where pairs are given; they would say the same twice")
-            X = unlabelled_input(self, X)
+            X = unlabeled_input(self, X)
             n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = target_weights(sample_weight, n)
         used = np.flatnonzero(weights)

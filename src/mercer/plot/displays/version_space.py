@@ -46,7 +46,7 @@ class VersionSpaceDisplay:
     polygon : SphericalPolygon
     radius : float
         Of the largest ball inside: the sine of its angle on the sphere.
-    centres : dict of str to ndarray of shape (3,)
+    centers : dict of str to ndarray of shape (3,)
         Points to mark, each of length 1; "ball centre" is the centre of the ball.
 
     Attributes
@@ -68,7 +68,7 @@ class VersionSpaceDisplay:
     >>> from mercer.plot import VersionSpaceDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = VersionSpaceDisplay.from_data(X[:, 2:] - [2.6, 0.8], y == 0)
-    >>> sorted(display.centres)
+    >>> sorted(display.centers)
     ['analytic centre', 'ball centre', 'centre of mass']
     """
 
@@ -80,14 +80,14 @@ class VersionSpaceDisplay:
         classes: NDArray[Any],
         polygon: SphericalPolygon,
         radius: float,
-        centres: Mapping[str, NDArray[Any]],
+        centers: Mapping[str, NDArray[Any]],
     ) -> None:
         self.normals = normals
         self.labels = labels
         self.classes = classes
         self.polygon = polygon
         self.radius = radius
-        self.centres = dict(centres)
+        self.centers = dict(centers)
 
     @classmethod
     def from_data(
@@ -129,7 +129,7 @@ class VersionSpaceDisplay:
         polygon, radius, centres = _geometry(normals)
         for name, model in (estimators or {}).items():
             centres[name] = _weights(name, model, bias)
-        display = cls(normals=normals, labels=labels, classes=classes, polygon=polygon, radius=radius, centres=centres)
+        display = cls(normals=normals, labels=labels, classes=classes, polygon=polygon, radius=radius, centers=centres)
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
@@ -176,7 +176,7 @@ class VersionSpaceDisplay:
             self.walls_.extend(self.ax_.plot(*line.T, label=name, **style))
 
     def _draw_ball(self) -> None:
-        centre = self.centres["ball centre"]
+        centre = self.centers["ball centre"]
         angles = np.linspace(0.0, 2.0 * np.pi, RESOLUTION)
         around = np.column_stack([np.cos(angles), np.sin(angles)]) @ tangents(centre)
         rim = np.sqrt(max(0.0, 1.0 - self.radius**2)) * centre + self.radius * around
@@ -186,7 +186,7 @@ class VersionSpaceDisplay:
 
     def _draw_centres(self) -> None:
         self.marks_ = {}
-        for k, (name, point) in enumerate(self.centres.items()):
+        for k, (name, point) in enumerate(self.centers.items()):
             mark, colour = MARKS[k % len(MARKS)], MARK_COLOURS[k % len(MARKS)]
             style: dict[str, Any] = {"marker": mark, "s": 150 if mark == "*" else 60, "zorder": 5}
             if name in CENTRES:

@@ -46,7 +46,7 @@ from mercer.problems.certificate import Certificate
 
 
 @dataclass(frozen=True)
-class CentreCertificate(Certificate):
+class CenterCertificate(Certificate):
     """The certificate of an analytic centre.
 
     `kkt_violation` is the largest distance of a t_i from 1; every row is free. Nothing comes
@@ -129,7 +129,7 @@ class VersionSpace:
         """y_i f(x_i) with the slack, given sum_j beta_j k(x_j, x_i)."""
         return self.signs * (projections + self._shift * beta.sum() + self._slacks * beta)
 
-    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> CentreCertificate:
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> CenterCertificate:
         """The certificate of an analytic centre; parameters as in `SoftMargin.certificate`."""
         margins, c = self.margins(beta, projections), self.weights
         total = float(c.sum())
@@ -142,7 +142,7 @@ class VersionSpace:
         excess = alpha * margins / c - 1.0
         gap = float(c @ (excess - np.log1p(excess))) if inside and np.isfinite(dual) else np.inf
         decrement = decrement_from_excess(excess, c)
-        return CentreCertificate(
+        return CenterCertificate(
             primal=primal,
             dual=dual,
             gap=gap,

@@ -61,4 +61,4 @@ def _error(
     alpha = problem.scale[:, None] * (vectors @ (inverse[:, None] * projected))
     diagonal = np.repeat((squares @ inverse)[:, None], alpha.shape[1], axis=1)
     found = LeaveOneOut.of(problem, alpha, diagonal)
-    return found.mean_squared_error if criterion == "loo" else found.generalised
+    return found.mean_squared_error if criterion == "loo" else found.generalized

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mercer.solvers.result import Solution
 
 
-class AnalyticCentreMachine(VersionSpaceMachine):
+class AnalyticCenterMachine(VersionSpaceMachine):
     """The analytic centre of the version space: the classifier with the largest product of margins.
 
     Among all weight vectors of length 1 that classify every row correctly, it maximises the product
@@ -88,7 +88,7 @@ class AnalyticCentreMachine(VersionSpaceMachine):
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
-    certificate_ : CentreCertificate, or a list of them
+    certificate_ : CenterCertificate, or a list of them
         Duality gap, Newton decrement and smallest margin, recomputed from the training data.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -105,9 +105,9 @@ class AnalyticCentreMachine(VersionSpaceMachine):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from mercer import AnalyticCentreMachine
+    >>> from mercer import AnalyticCenterMachine
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = AnalyticCentreMachine(kernel="linear", slack=0.0).fit(X, y == 0)
+    >>> model = AnalyticCenterMachine(kernel="linear", slack=0.0).fit(X, y == 0)
     >>> model.score(X, y == 0)
     1.0
     >>> certificate = model.certificate_
