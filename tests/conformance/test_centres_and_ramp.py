@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:(OPTIMAL_INACCURATE|STALLED):skl
 SHORT = {"n_draws": 40, "min_ess": 10, "tol": 0.5}
 VARIANTS = [
     RampSVC(),
-    RampSVC(kernel="linear", s=-1.0, bias="penalised", multi_class="ovr"),
+    RampSVC(kernel="linear", s=-1.0, bias="penalized", multi_class="ovr"),
     RampSVC(bias="none", break_ties=True, warm_start=True),
     RampSVC(kernel=Linear() + RBF(gamma="scale")),
     AnalyticCenterMachine(),

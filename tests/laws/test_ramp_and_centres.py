@@ -12,7 +12,7 @@ from mercer import AnalyticCenterMachine, BayesPointMachine, RampSVC
 seeds = st.integers(0, 2**32 - 1)
 # Without a free bias, which may be anywhere in an interval where no support vector is free.
 MACHINES = [
-    pytest.param(RampSVC(kernel="linear", C=0.7, bias="penalised", tol=1e-9), id="ramp, linear"),
+    pytest.param(RampSVC(kernel="linear", C=0.7, bias="penalized", tol=1e-9), id="ramp, linear"),
     pytest.param(RampSVC(gamma=0.4, s=-0.5, bias="none", tol=1e-9), id="ramp, Gaussian"),
     pytest.param(AnalyticCenterMachine(kernel="linear", slack=0.5, tol=1e-9), id="analytic, linear"),
     pytest.param(AnalyticCenterMachine(gamma=0.4, tol=1e-9), id="analytic, Gaussian"),

@@ -249,7 +249,7 @@ def test_a_local_maximum_is_not_the_end():
     assert model.certificate_.is_stationary(1e-6)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_the_certificate_looks_at_both_sides_of_a_kink(bias):
     """Of the hinge solution of these corners, which the convex problem alone would call optimal."""
     K, signs = CORNERS @ CORNERS.T, DIAGONALS.astype(float)

@@ -102,7 +102,7 @@ def test_a_kernel_that_is_none_is_refused_with_a_proof(kind):
         ({"slack": -1.0}, "slack must be a finite number, 0 or more, got -1.0"),
         ({"slack": np.nan}, "slack must be a finite number, 0 or more, got nan"),
         ({"slack": np.inf}, "slack must be a finite number, 0 or more, got inf"),
-        ({"bias": "free"}, "bias must be one of 'penalised', 'none', got 'free'"),
+        ({"bias": "free"}, "bias must be one of 'penalized', 'none', got 'free'"),
         ({"tol": 0}, "tol must be a finite number above 0, got 0"),
         ({"max_iter": 0}, "max_iter must be -1"),
         ({"multi_class": "all"}, "multi_class must be one of 'ovo', 'ovr', got 'all'"),

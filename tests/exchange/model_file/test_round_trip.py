@@ -91,7 +91,7 @@ MODELS = {
     "sigmoid": SVC(probability=True),
     "isotonic": SVC(probability="isotonic"),
     "one against the rest": SVC(multi_class="ovr", decision_function_shape="ovo"),
-    "all classes together": SVC(multi_class="crammer_singer", bias="penalised"),
+    "all classes together": SVC(multi_class="crammer_singer", bias="penalized"),
     "hard margin": SVC(C=np.inf),
     "regularisation": SVC(C=Regularization.from_lambda(0.01)),
     "weights": SVC(class_weight={0: 1.0, 1: 2.0, 2: 0.5}, random_state=np.random.RandomState(3)),

@@ -103,9 +103,9 @@ def test_it_draws_into_given_axes_and_returns_itself(clouds):
 
 def test_what_cannot_be_drawn_is_refused(clouds):
     X, y = clouds
-    with pytest.raises(DataError, match=r"X must have 2 columns with bias='penalised', got shape \(30, 3\)"):
+    with pytest.raises(DataError, match=r"X must have 2 columns with bias='penalized', got shape \(30, 3\)"):
         VersionSpaceDisplay.from_data(np.ones((30, 3)), y)
-    with pytest.raises(DataError, match="bias must be 'penalised' or 'none', got 'free'"):
+    with pytest.raises(DataError, match="bias must be 'penalized' or 'none', got 'free'"):
         VersionSpaceDisplay.from_data(X, y, bias="free")
     with pytest.raises(DataError, match="y must have two classes, got 3"):
         VersionSpaceDisplay.from_data(X, np.arange(30) % 3)

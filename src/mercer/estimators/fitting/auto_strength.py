@@ -99,7 +99,7 @@ def automatic_C(
         return 1.0
     bound = resolve(kernel, gamma, degree, coef0, X, None if sample_weight is None else weights)
     mean, spread = _mean_and_spread(bound, X, used, weights, bias)
-    spread += 1.0 if bias == "penalised" else 0.0
+    spread += 1.0 if bias == "penalized" else 0.0
     scale = 1.0 if y is None else DEVIATIONS * _deviation(np.asarray(y, dtype=np.float64)[used], _shares(weights, used))
     if not np.isfinite(spread):
         raise DataError('C="auto" needs kernel values of a usable size, but they overflow; scale X')

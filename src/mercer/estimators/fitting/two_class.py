@@ -31,7 +31,7 @@ class TwoClassProblems:
         Weight of the loss of each point; a point of weight zero takes no part.
     loss : {"hinge", "squared_hinge"}, or as a subclass defines
         The loss of a point short of the margin.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
         Whether the bias is left out of the penalty, is part of it, or is absent.
 
     Attributes
@@ -80,7 +80,7 @@ class TogetherProblem(TwoClassProblems):
     def __init__(self, codes: IndexArray, n_classes: int, C: FloatArray, bias: str) -> None:
         super().__init__(codes, n_classes, "ovr", C, "hinge", bias)
         used = self.tasks[0].indices
-        scale = 1.0 if bias == "penalised" else 0.0
+        scale = 1.0 if bias == "penalized" else 0.0
         self.joint = KernelCrammerSinger(codes[used], n_classes, C[used], scale, is_free=bias == "free")
 
 

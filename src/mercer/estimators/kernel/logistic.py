@@ -86,9 +86,9 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
     class_weight : dict or "balanced", optional
         Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
         "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     max_iter : int, default=-1
         Largest number of Newton steps, of which five to ten are usual; -1 sets no limit.
     gap_tol : float, optional

@@ -101,9 +101,9 @@ class KernelMachine(KernelClassifier):
         Constant term of the kernels "poly" and "sigmoid".
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" classifies with losses of the margin, and predicts quantities with those of the residual.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     tol : float, default=1e-3
         Largest violation of the optimality conditions: in units of f where the dual is a quadratic
         program, as a share of C otherwise (see `certificate_`).

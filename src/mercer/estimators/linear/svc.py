@@ -80,8 +80,8 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
         Seed of the order in which coordinate descent visits the rows; None stands for 0.
     max_iter : int, default=1000
         Largest number of passes, or of Newton steps, for each problem; -1 sets no limit.
-    bias : {"penalised", "free", "none"}, default="penalised"
-        "penalised" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
+    bias : {"penalized", "free", "none"}, default="penalized"
+        "penalized" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
         penalty. "free" leaves it out of the penalty, and "none" does without a bias.
     solver : {"auto", "dual_cd", "newton"}, default="auto"
         The same choice as `dual` by name: coordinate descent on the dual, or Newton steps on the primal. It
@@ -159,7 +159,7 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
         max_iter: int = 1000,
-        bias: str = "penalised",
+        bias: str = "penalized",
         solver: str = "auto",
         gap_tol: float | None = None,
         time_limit: float | None = None,
@@ -278,7 +278,7 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
             if self._bias == "free":
                 raise ParameterError(
                     "bias='free' is not available with multi_class='crammer_singer'; "
-                    "a large intercept_scaling with bias='penalised' comes close"
+                    "a large intercept_scaling with bias='penalized' comes close"
                 )
             return "auto"
         if self.penalty == "l1" and (self.loss != "squared_hinge" or self.dual is True):
@@ -336,7 +336,7 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
         self, codes: IndexArray, C: FloatArray, limits: "Limits", goal: float
     ) -> "tuple[list[Any], Callable[..., LinearSolution]]":
         """The Crammer-Singer machine for several classes."""
-        scale = float(self.intercept_scaling) if self._bias == "penalised" else 0.0
+        scale = float(self.intercept_scaling) if self._bias == "penalized" else 0.0
         seed, has_scores = seed_of(self.random_state), calibration_method(self.probability) is not None
 
         def solve(products: "RowProducts", problem: Any, start: "LinearSolution | None") -> "LinearSolution":

@@ -57,8 +57,8 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
         Seed of the order in which coordinate descent visits the rows; None stands for 0.
     max_iter : int, default=1000
         Largest number of passes, or of Newton steps; -1 sets no limit.
-    bias : {"penalised", "free", "none"}, default="penalised"
-        "penalised" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
+    bias : {"penalized", "free", "none"}, default="penalized"
+        "penalized" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
         penalty. "free" leaves it out of the penalty, and "none" does without a bias.
     solver : {"auto", "dual_cd", "newton"}, default="auto"
         The same choice as `dual` by name: coordinate descent on the dual, or Newton steps on the primal. It
@@ -127,7 +127,7 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
         max_iter: int = 1000,
-        bias: str = "penalised",
+        bias: str = "penalized",
         solver: str = "auto",
         gap_tol: float | None = None,
         time_limit: float | None = None,

@@ -40,7 +40,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
         - "easy": what each kernel contributes to the distance between the classes (EasyMKL).
         - "alignment": largest alignment with the labels (Cristianini et al. 2002).
-        - "centred_alignment": the same after centring (Cortes et al. 2012).
+        - "centered_alignment": the same after centring (Cortes et al. 2012).
         - "cv": the weights that do best on rows left out, one kernel after the other.
         - "average": equal weights.
     C : float or Regularization, default=1.0
@@ -61,9 +61,9 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     class_weight : dict or "balanced", optional
         Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
         "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of a row short of the margin: the shortfall, or its square.
     multi_class : {"ovo", "ovr"}, default="ovo"
@@ -162,7 +162,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     True
     """
 
-    _methods = ("cv", "alignment", "centred_alignment", "average", "simple", "easy", "lp-norm")
+    _methods = ("cv", "alignment", "centered_alignment", "average", "simple", "easy", "lp-norm")
     _enough = "rows of two classes"
 
     def __init__(

@@ -98,7 +98,7 @@ def _chosen(
         return _easy(machines, model.lam)
     if model.method == "cv":
         return best_by_folds(folds(), len(machines.several))
-    centred = model.method == "centred_alignment"
+    centred = model.method == "centered_alignment"
     return align(alignment_problem(machines.several, targets(), machines.counts, centred, machines.limits.stop))
 
 

@@ -227,7 +227,7 @@ class KernelPerceptron(LearnsByMistakes, KernelClassifier):
         self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
     ) -> TwoClassProblems:
         copies = class_weight[codes] * (1.0 if weights is None else weights)
-        bias = "penalised" if self.fit_intercept else "none"
+        bias = "penalized" if self.fit_intercept else "none"
         return TwoClassProblems(codes, len(class_weight), "ovr", copies, "hinge", bias)
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":

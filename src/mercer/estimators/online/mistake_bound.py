@@ -116,7 +116,7 @@ class MistakeEvidence(KeptData):
         self.rows = rows
         self.signs = [task.signs[plan.order] for task in tasks]
         self.updates = estimator.n_updates_
-        self.bias = "penalised" if estimator.fit_intercept else "none"
+        self.bias = "penalized" if estimator.fit_intercept else "none"
         self.step = _smallest_step(plan.copies[plan.order])
         self._found = None
 

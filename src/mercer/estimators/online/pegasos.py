@@ -93,7 +93,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         Number of rows drawn at each step, 1 or more.
     sampling : {"replacement", "permutation"}, default="replacement"
         Independent draws, as in the book, or every row once in each epoch.
-    bias : {"penalised", "none"}, default="penalised"
+    bias : {"penalized", "none"}, default="penalized"
         A penalised bias is the weight of a feature that is 1 everywhere: the book's algorithm on
         rows that have this feature. "none" is its homogeneous halfspace.
     form : {"auto", "w", "expansion"}, default="auto"
@@ -184,7 +184,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         projected: bool = False,
         batch_size: int = 1,
         sampling: str = "replacement",
-        bias: str = "penalised",
+        bias: str = "penalized",
         form: str = "auto",
         budget: int | None = None,
         budget_strategy: str = "merging",
@@ -274,7 +274,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         for name in ("average", "projected"):
             require_flag(name, getattr(self, name))
         require_choice("sampling", self.sampling, SAMPLINGS)
-        require_choice("bias", self.bias, ("none", "penalised"))
+        require_choice("bias", self.bias, ("none", "penalized"))
         require_choice("form", self.form, ("auto", "w", "expansion"))
         require_choice("budget_strategy", self.budget_strategy, STRATEGIES)
         require_n_jobs(self.n_jobs)
@@ -312,7 +312,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
     def _new_form(
         self, X: Rows, counts: FloatArray | None, n_problems: int, lam: float, radius: float
     ) -> WeightForm | KernelForm:
-        steps = Steps(lam, int(self.batch_size), radius, self.bias == "penalised", bool(self.average))
+        steps = Steps(lam, int(self.batch_size), radius, self.bias == "penalized", bool(self.average))
         if self.form == "w" or (self.form == "auto" and self._is_linear and self.budget is None):
             return WeightForm(X.shape[1], n_problems, steps)
         kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, counts)

@@ -43,7 +43,7 @@ class AnalyticCenterMachine(VersionSpaceMachine):
     slack : float, default=0.1
         Added to the diagonal of the kernel matrix, 0 or more: rows may then be misclassified, and the version space is
         never empty. 0 is the version space itself, and rows that cannot be separated are then an error.
-    bias : {"penalised", "none"}, default="penalised"
+    bias : {"penalized", "none"}, default="penalized"
         Whether there is a bias, as the weight of a feature that is 1 for every row, or none. A free bias is not offered
         because a version space is a cone.
     multi_class : {"ovo", "ovr"}, default="ovo"
@@ -132,7 +132,7 @@ class AnalyticCenterMachine(VersionSpaceMachine):
         tol: float = 1e-5,
         *,
         slack: float = 0.1,
-        bias: str = "penalised",
+        bias: str = "penalized",
         multi_class: str = "ovo",
         max_iter: int = -1,
         time_limit: float | None = None,

@@ -129,9 +129,9 @@ class RampSVC(KernelClassifier):
         kept.
     random_state : int, RandomState or None, default=None
         Seed of the random outliers; None stands for 0.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     multi_class : {"ovo", "ovr"}, default="ovo"
         How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
         against the rest ("ovr").

@@ -282,7 +282,7 @@ def _not_separable(
         who = f"the classes {first!r} and {second!r}"
     else:
         who = f"the class {classes[task.label[0]].item()!r} and the others"
-    plane = {"free": "hyperplane", "penalised": "hyperplane", "none": "hyperplane through the origin"}[bias]
+    plane = {"free": "hyperplane", "penalized": "hyperplane", "none": "hyperplane through the origin"}[bias]
     space = "" if isinstance(data.kernel, Linear) else f" in the feature space of {data.kernel!r}"
     if proof.is_exact:
         said, remedy = _met(bias, proof), "another kernel may allow none"

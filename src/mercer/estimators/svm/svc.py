@@ -108,9 +108,9 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     random_state : int, RandomState or None, default=None
         Rows are dealt to the folds of `probability` according to their contents; a seed gives different folds.
         Nothing else is random.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of a row short of the margin: the shortfall, or its square.
     multi_class : {"auto", "ovo", "ovr", "crammer_singer"}, default="auto"

@@ -118,9 +118,9 @@ class SVR(PredictsIntervals, Regression):
         Whether to print a line to standard error after every round.
     max_iter : int, default=-1
         Largest number of pair steps; -1 sets no limit.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     gap_tol : float, optional
         Relative duality gap, positive, at which to stop instead of at `tol`.
     time_limit : float, optional

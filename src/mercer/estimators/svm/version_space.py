@@ -41,7 +41,7 @@ class VersionSpaceMachine(KernelClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("slack", self.slack, least=0.0)
-        require_choice("bias", self.bias, ("penalised", "none"))
+        require_choice("bias", self.bias, ("penalized", "none"))
 
     def _two_class_problems(
         self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None

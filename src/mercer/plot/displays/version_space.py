@@ -95,7 +95,7 @@ class VersionSpaceDisplay:
         X: ArrayLike,
         y: ArrayLike,
         *,
-        bias: str = "penalised",
+        bias: str = "penalized",
         estimators: Mapping[str, Any] | None = None,
         ax: Any = None,
         legend: bool = True,
@@ -107,7 +107,7 @@ class VersionSpaceDisplay:
         X : array-like of shape (n, 2), or (n, 3) without a bias
         y : array-like of shape (n,)
             Labels of two classes that a line (a plane through the origin) separates.
-        bias : {"penalised", "none"}
+        bias : {"penalized", "none"}
             Whether the third weight is a bias.
         estimators : dict of str to fitted linear classifier, optional
             More points to mark, by `coef_` and `intercept_`.
@@ -207,9 +207,9 @@ class VersionSpaceDisplay:
 def _rows(X: Any, bias: str) -> NDArray[np.float64]:
     """The rows as vectors of three coordinates."""
     rows = np.asarray(dense(X), dtype=np.float64)
-    wanted = {"penalised": 2, "none": 3}.get(bias)
+    wanted = {"penalized": 2, "none": 3}.get(bias)
     if wanted is None:
-        raise DataError(f"bias must be 'penalised' or 'none', got {bias!r}")
+        raise DataError(f"bias must be 'penalized' or 'none', got {bias!r}")
     if rows.ndim != 2 or rows.shape[1] != wanted:
         raise DataError(
             f"X must have {wanted} columns with bias={bias!r}, got shape {rows.shape}; "
@@ -233,7 +233,7 @@ def _geometry(normals: NDArray[Any]) -> tuple[SphericalPolygon, float, dict[str,
 def _weights(name: str, model: Any, bias: str) -> NDArray[Any]:
     """A linear classifier as a point of the sphere."""
     weights = np.ravel(dense(model.coef_))
-    if bias == "penalised":
+    if bias == "penalized":
         weights = np.append(weights, np.ravel(model.intercept_))
     if weights.shape != (3,):
         raise DataError(f"{name!r} must be a linear classifier of two classes with three weights, got {len(weights)}")

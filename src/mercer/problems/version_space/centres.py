@@ -87,17 +87,17 @@ class VersionSpace:
         c_i, all positive; only the analytic centre uses them.
     slack : float
         lambda, added to the diagonal of the kernel matrix (divided by the weight of the row).
-    bias : {"penalised", "none"}
+    bias : {"penalized", "none"}
     """
 
     signs: np.ndarray
     weights: np.ndarray
     slack: float = 0.0
-    bias: str = "penalised"
+    bias: str = "penalized"
 
     @property
     def _shift(self) -> float:
-        return 1.0 if self.bias == "penalised" else 0.0
+        return 1.0 if self.bias == "penalized" else 0.0
 
     @property
     def _slacks(self) -> FloatArray:
@@ -113,7 +113,7 @@ class VersionSpace:
             row = int(squares.argmin())
             raise DataError(
                 f"k(x, x) must be positive, got {squares[row]:.3g} for row {row}: a row without length lies on every "
-                'boundary through the origin; bias="penalised" or slack=1.0 gives it one'
+                'boundary through the origin; bias="penalized" or slack=1.0 gives it one'
             )
         factors = self.signs / np.sqrt(squares)
         K *= factors
@@ -123,7 +123,7 @@ class VersionSpace:
 
     def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b of the decision function: the weight of the feature that is 1."""
-        return float(beta.sum()) if self.bias == "penalised" else 0.0
+        return float(beta.sum()) if self.bias == "penalized" else 0.0
 
     def margins(self, beta: FloatArray, projections: FloatArray) -> FloatArray:
         """y_i f(x_i) with the slack, given sum_j beta_j k(x_j, x_i)."""

@@ -74,7 +74,7 @@ class Newton:
         m, rows = penalty.m, machine.rows(slice(0, 1))
         form = rows.loss.form
         self.has_kinks = form is not None and form.curvature == 0.0
-        self.weight = {"free": 0.0, "penalised": 1.0, "none": 1.0}[machine.bias]
+        self.weight = {"free": 0.0, "penalized": 1.0, "none": 1.0}[machine.bias]
         v: FloatArray = np.zeros(m)
         b, width = 0.0, np.inf
         if start is not None:

@@ -93,7 +93,7 @@ def separate_features(
     -------
     Separation or Overlap
     """
-    if problem.bias == "penalised":
+    if problem.bias == "penalized":
         features = _with_constant(features)
     sizes = _column_sizes(features)
     units = np.full(len(sizes), _power_of_two(sizes.max(initial=0.0)))
@@ -121,13 +121,13 @@ def _separate(
     normal = scale * found.point
     offset = float(normal @ origin)
     bias = problem.free_bias(found.lows, scale) - offset
-    constant = float(normal[-1] / units[-1]) if problem.bias == "penalised" else 0.0
+    constant = float(normal[-1] / units[-1]) if problem.bias == "penalized" else 0.0
     projections = problem.signs * scale * found.scores + offset - constant
     separation = _separation(problem, found, scale, projections, bias + constant, tol)
     with np.errstate(over="ignore"):
         # Only with a common unit are the weights of the points also the multipliers.
         separation.beta = separation.beta / units.max() / units.max()
-        separation.normal = (normal / units)[: -1 if problem.bias == "penalised" else None]
+        separation.normal = (normal / units)[: -1 if problem.bias == "penalized" else None]
         separation.margin *= units.max()
         separation.distance = _distance(problem, separation.margin, lambda: linalg.norm(separation.normal))
     if not (np.isfinite(separation.beta).all() and np.isfinite(separation.normal).all()):
@@ -199,7 +199,7 @@ def separate_matrix(
 
 def _separate_factor(problem: "HardMargin", features: "Features", limits: "Limits", tol: float) -> Separation | Overlap:
     """Solve in coordinates that reproduce the kernel values, to their precision."""
-    if problem.bias == "penalised":
+    if problem.bias == "penalized":
         features = _with_constant(features)
     sizes = _column_sizes(features)
     units = np.full(len(sizes), _power_of_two(sizes.max(initial=0.0)))
@@ -214,7 +214,7 @@ def _separate_factor(problem: "HardMargin", features: "Features", limits: "Limit
 
 def _distance(problem: "HardMargin", margin: float, length: Callable[[], float]) -> float:
     """1 / |w_0|, from the margin if no bias enters it; `length` gives |w_0|."""
-    if problem.bias != "penalised" or margin <= 0.0:
+    if problem.bias != "penalized" or margin <= 0.0:
         return margin
     norm = length()
     return 1.0 / float(norm) if norm > 0.0 else np.inf

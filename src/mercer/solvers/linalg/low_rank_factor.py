@@ -26,7 +26,7 @@ SINGLE = float(np.finfo(np.float32).eps)
 def low_rank_factor(K: "NewtonMatrix", root: "HessianRoot") -> FloatArray:
     """L for a `NewtonMatrix` and the root of the initial Hessian."""
     factor = _pivoted(K, root) if K.rounded is None else _of_landmarks(K)
-    if K.problem.bias == "penalised":
+    if K.problem.bias == "penalized":
         factor = np.column_stack([factor, np.ones(K.n, factor.dtype)])
     return factor
 

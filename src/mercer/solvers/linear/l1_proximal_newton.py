@@ -150,8 +150,8 @@ class _State:
     ) -> None:
         self.products, self.columns, self.problem = products, columns, problem
         d = products.n_features
-        self.scale = {"free": 1.0, "penalised": problem.scale, "none": 0.0}[problem.bias]
-        self.weight = 1.0 if problem.bias == "penalised" else 0.0
+        self.scale = {"free": 1.0, "penalized": problem.scale, "none": 0.0}[problem.bias]
+        self.weight = 1.0 if problem.bias == "penalized" else 0.0
         self.w = np.zeros(d + 1)
         if start is not None:
             self.w[:d] = start.w

@@ -40,7 +40,7 @@ def solve(
 ) -> Solution:  # fmt: skip
     """A `Solution` of a `KernelRisk` or `Multinomial` whose kernel matrix is that of coordinates (n, m)."""
     n, k = len(coordinates), problem.n_functions
-    factor = np.column_stack([coordinates, np.ones(n)]) if problem.bias == "penalised" else coordinates
+    factor = np.column_stack([coordinates, np.ones(n)]) if problem.bias == "penalized" else coordinates
     begin = np.zeros((n, k)) if start is None else problem.feasible(start).reshape(n, k)
     matrix: Any = Spanned(factor)
     try:

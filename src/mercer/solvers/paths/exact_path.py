@@ -157,7 +157,7 @@ def follow_path(
         In double precision; 1 is added to it for a penalised bias.
     signs, weights : ndarray (n,)
         Labels +1 and -1, and the weight of each point in the box.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     C_max : float
     limits : Limits, optional
         Its iterations are events.
@@ -168,7 +168,7 @@ def follow_path(
     """
     limits = limits or Limits()
     values = matrix.values
-    if bias == "penalised":
+    if bias == "penalized":
         values = values.copy()
         values[:, : matrix.n] += 1.0
     homotopy = _beginning(values, signs, weights, bias == "free", limits)

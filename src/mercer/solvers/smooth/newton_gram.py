@@ -135,7 +135,7 @@ class NewtonMatrix:
         if not (self.matrix.is_stored and self.matrix.dtype == np.float64):
             return None
         K = self.matrix.values[:, : self.n]
-        return K + 1.0 if self.problem.bias == "penalised" else K
+        return K + 1.0 if self.problem.bias == "penalized" else K
 
     def products(self, values: FloatArray) -> FloatArray:
         """(K + t 11') @ values, fast."""
@@ -164,4 +164,4 @@ class NewtonMatrix:
         return image
 
     def _shifted(self, image: FloatArray, values: FloatArray) -> FloatArray:
-        return image + values.sum(axis=0) if self.problem.bias == "penalised" else image
+        return image + values.sum(axis=0) if self.problem.bias == "penalized" else image

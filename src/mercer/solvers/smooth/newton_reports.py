@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def parts(problem: "SmoothRisk", beta: FloatArray, image: FloatArray, b: FloatArray) -> tuple[FloatArray, Any]:
     """Projections and intercepts, separately, of coefficients with values ``image + b``."""
     total = beta.sum(axis=0)
-    is_penalised = problem.bias == "penalised"
+    is_penalised = problem.bias == "penalized"
     intercept = total if is_penalised else b
     projections = flat(image - total if is_penalised else image)
     return projections, float(intercept[0]) if beta.shape[1] == 1 else intercept

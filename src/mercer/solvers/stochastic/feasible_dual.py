@@ -87,7 +87,7 @@ def raise_dual(
         Asked between passes.
     """
     products, signs, C = RowProducts(view_rows(X), X.shape[1]), problem.signs.astype(np.float64), problem.C
-    bias = float(problem.bias == "penalised")
+    bias = float(problem.bias == "penalized")
     squares = products.squares() + bias
     starts = [_scaled(products, signs, bias, where * C) for where in (signs * values < 1.0, np.ones(len(C)))]
     alpha, v = max(starts, key=lambda start: start[0].sum() - 0.5 * start[1] @ start[1])

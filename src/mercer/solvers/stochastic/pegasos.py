@@ -291,7 +291,7 @@ def solve(
         Whether the answer is the mean of the iterates or the last one.
     projected : bool
         Project w onto the ball of radius 1/sqrt(lambda) after each step.
-    bias : {"none", "penalised"}
+    bias : {"none", "penalized"}
     sampling : {"replacement", "permutation"}
     limits : Limits, optional
     seed : int
@@ -308,12 +308,12 @@ def solve(
     >>> print(found.weights.round(2), found.status.name)
     [1.] OPTIMAL
     """
-    if bias not in ("none", "penalised"):
-        raise ParameterError(f'bias must be "none" or "penalised" for SGD, got {bias!r}; solver="smo" takes a free one')
+    if bias not in ("none", "penalized"):
+        raise ParameterError(f'bias must be "none" or "penalized" for SGD, got {bias!r}; solver="smo" takes a free one')
     limits = limits or Limits()
     weights = np.ones(len(signs))
     radius = ball_radius(lam, weights) if projected else np.inf
-    iterate = LinearIterate(X.shape[1], Steps(lam, batch_size, radius, bias == "penalised", average))
+    iterate = LinearIterate(X.shape[1], Steps(lam, batch_size, radius, bias == "penalized", average))
     sampler = Sampler(len(signs), seed, sampling)
     T = step_count(T, epochs, sampler.epoch_size, batch_size)
     status, trace = run_steps(iterate, X, signs, weights, sampler, T, limits)
