@@ -41,11 +41,11 @@ CONTESTS = (
     ("easy", "its own", False),
     ("easy", "SVC", False),
     ("easy", "SVC", True),
-    ("centred_alignment", "SVC", True),
+    ("centered_alignment", "SVC", True),
     ("average", "SVC", False),
     ("average", "SVC", True),
 )
-METHODS = ("simple", "lp-norm", "easy", "centred_alignment", "alignment", "average")
+METHODS = ("simple", "lp-norm", "easy", "centered_alignment", "alignment", "average")
 
 
 def six_views():
@@ -116,7 +116,7 @@ def theirs(grams, y, method, as_shipped=False):
         options["learner"] = svm.SVC(C=C)
     if method == "easy":
         return algorithms.EasyMKL(lam=LAM, **options).fit(grams, y)
-    return {"centred_alignment": algorithms.CKA, "average": algorithms.AverageMKL}[method](**options).fit(grams, y)
+    return {"centered_alignment": algorithms.CKA, "average": algorithms.AverageMKL}[method](**options).fit(grams, y)
 
 
 def alignment(grams, y, weights):

@@ -32,7 +32,7 @@ SECTIONS = (
         ("sed -i '2,3s/no$//' clients.csv; head -4 clients.csv", ...),
         ("mercer describe clients.csv", ...),
         ("mercer train clients.csv -t leaves; echo exit code $?", ...),
-        ("mercer train clients.csv -t leaves --skip-unlabelled --proba -o leaves.mercer", ...),
+        ("mercer train clients.csv -t leaves --skip-unlabeled --proba -o leaves.mercer", ...),
         ("mercer predict leaves.mercer clients.csv --keep customer_id --proba | head -4", ...),
     )),
     ("Texts", "Notes of three people, a folder for each. The words that spoke for a decision can be asked for.", (

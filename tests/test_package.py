@@ -1,7 +1,9 @@
 """The package as a whole: what it exports, what importing it costs, who may import whom."""
 
 import ast
+import importlib
 import importlib.metadata
+import inspect
 import os
 import re
 import subprocess
@@ -234,3 +236,42 @@ def test_the_search_finds_private_imports():
     text = "from mercer.low.base import _hidden\n"
     assert private_across_rooms({("high", "high.py"): text}) == ["high.py:1 _hidden"]
     assert private_across_rooms({("low", "lower.py"): text}) == []
+
+
+# --- spelling --------------------------------------------------------------------------------
+
+# Prose is British; names that users type are spelled as in scikit-learn (`StandardScaler`, `KernelCenterer`).
+BRITISH = re.compile(
+    r"centre|centring|(colo|neighbo|behavio|favo)ur|(label|model|cancel)l(ed|ing)|learnt|grey|"
+    r"(discret|factor|general|initial|kernel|linear|maxim|minim|normal|optim|organ|penal|quant|random|recogn|regular|"
+    r"standard|summar|symmetr|token|vector|visual)is(e|ing|ation)",
+    re.IGNORECASE,
+)
+# Python spells this one so (`asyncio.CancelledError`).
+SPELLED_BY_PYTHON = {"CancelledError"}
+ROOMS = ("distributed", "io", "kernels", "plot", "report", "theory")
+
+
+def public_names():
+    """(where, name) of all that a user may type: functions, classes, members, parameters, words for options."""
+    for room in (mercer, *(importlib.import_module(f"mercer.{name}") for name in ROOMS)):
+        for name in room.__all__:
+            yield room.__name__, name
+            found, where = getattr(room, name), f"{room.__name__}.{name}"
+            if isinstance(found, type):
+                yield from ((where, member) for member in dir(found) if not member.startswith("_"))
+            if callable(found) and not (isinstance(found, type) and issubclass(found, BaseException)):
+                yield from ((where, parameter) for parameter in inspect.signature(found).parameters)
+            for names, values in re.findall(r"^ *([\w, ]+) : (.*)", found.__doc__ or "", re.MULTILINE):
+                yield from ((where, word) for word in (*names.split(", "), *re.findall(r'"(.*?)"', values)))
+
+
+def test_public_names_are_spelled_as_in_scikit_learn():
+    names = set(public_names())
+    assert len(names) > 2000
+    assert {(where, name) for where, name in names if BRITISH.search(name) and name not in SPELLED_BY_PYTHON} == set()
+
+
+@pytest.mark.parametrize("name", ["Centred", "standardise", "AnalyticCentreMachine", "labelled", "penalised"])
+def test_the_search_finds_british_names(name):
+    assert BRITISH.search(name)

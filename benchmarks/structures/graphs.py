@@ -58,7 +58,7 @@ def contestants(name):
         ("shortest paths", ShortestPath(), peer("ShortestPath", with_labels=True)),
     ]
     if name in SMALL:
-        unlabelled = RandomWalk(DECAY, labelled=False)
+        unlabelled = RandomWalk(DECAY, labeled=False)
         rows.append(("random walks", unlabelled, peer("RandomWalk", lamda=DECAY)))
         rows.append(("random walks, labelled", RandomWalk(DECAY), peer("RandomWalkLabeled", lamda=DECAY)))
     return rows

@@ -71,7 +71,7 @@ def mutagenesis(folder):
         SQLiteDatabase(path),
         ["molecule.active", "molecule.log_mutag", "molecule.fold", "molecule.subset"],
     )
-    atoms = Columns({"element": Delta(), "type": Delta(), "charge": RBF(1.0)}, combine="product", standardise=True)
+    atoms = Columns({"element": Delta(), "type": Delta(), "charge": RBF(1.0)}, combine="product", standardize=True)
     ends = Link("atom", on="atom2", columns=Columns({"element": Delta(), "type": Delta()}, combine="product"))
     bonds = Link("bond", on="atom1", columns={"type": Delta()}, links=[ends], combine="product")
     structure = [
@@ -158,7 +158,7 @@ def mixed(folder):
     folds = StratifiedKFold(10, shuffle=True, random_state=SEED)
     numbers = table.select_dtypes("number")
     print(f"mixed table of loans, {table.shape[0]} x {table.shape[1]}, one value in twenty missing")
-    only = Columns(dict.fromkeys(numbers.columns, RBF(1.0)), standardise=True, combine="mean")
+    only = Columns(dict.fromkeys(numbers.columns, RBF(1.0)), standardize=True, combine="mean")
     run("numbers only", only, table, y, folds)
     run("Columns.infer", Columns.infer(table), table, y, folds)
     run("Columns.infer, also the time of year", Columns.infer(table, cyclic=["year"]), table, y, folds)
@@ -171,7 +171,7 @@ def chinook(folder):
     rows = query(path, "SELECT TrackId, GenreId FROM Track WHERE GenreId IN (1, 3) ORDER BY TrackId").iloc[::4]
     keys, y = rows["TrackId"].tolist(), (rows["GenreId"] == 3).to_numpy(dtype=int)
     folds = StratifiedKFold(10, shuffle=True, random_state=SEED)
-    numbers = Columns({"Milliseconds": RBF(1.0), "Bytes": RBF(1.0), "UnitPrice": Linear()}, standardise=True)
+    numbers = Columns({"Milliseconds": RBF(1.0), "Bytes": RBF(1.0), "UnitPrice": Linear()}, standardize=True)
     lists = Link("PlaylistTrack", columns={}, links=[Link("Playlist", columns={"Name": Delta()})])
     run(
         f"rock or metal, {len(y)} tracks, numbers",

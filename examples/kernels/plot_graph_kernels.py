@@ -78,12 +78,12 @@ kernels = {
     "label paths": LabelPath(4),
     "shortest paths": ShortestPath(),
     "graphlets of 4": Graphlet(4),
-    "random walks": RandomWalk(0.05, labelled=False),
+    "random walks": RandomWalk(0.05, labeled=False),
     "WL of degrees": WeisfeilerLehman(3),
 }
 fig, axes = plt.subplots(2, 3, figsize=(9.0, 6.6), layout="constrained")
 for ax, (name, kernel) in zip(axes.flat, kernels.items(), strict=True):
-    items = [graph.labelled("degree") for graph in graphs] if "degrees" in name else graphs
+    items = [graph.labeled("degree") for graph in graphs] if "degrees" in name else graphs
     share = cross_val_score(SVC(kernel=kernel.normalized(), C=100.0), items, families, cv=5).mean()
     gram = kernel.normalized()(items)
     low, high = np.quantile(gram, [0.02, 0.98])

@@ -57,7 +57,7 @@ table = pd.DataFrame(
 )
 score = 1.2 * table["income"] + table["age"] ** 2 + 1.5 * table["town"].isin(["Ulm", "Kiel"]) + 1.5 * polite
 buys = np.where(score + 0.5 * rng.normal(size=n) > score.median(), "buys", "leaves")
-methods = {"simple": BLUE, "lp-norm": ORANGE, "centred_alignment": GREEN, "easy": ROSE}
+methods = {"simple": BLUE, "lp-norm": ORANGE, "centered_alignment": GREEN, "easy": ROSE}
 models = {name: MKLClassifier("columns", method=name, C=3.0).fit(table, buys) for name in methods}
 
 # %%

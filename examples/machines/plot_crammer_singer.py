@@ -22,7 +22,7 @@ plane = np.column_stack([across.ravel(), up.ravel()])
 
 figure, axes = plt.subplots(1, 3, figsize=(14, 4.6), layout="constrained", sharey=True)
 for ax, (way, title) in zip(axes, ways.items(), strict=True):
-    model = SVC(C=10.0, kernel=RBF(0.5), multi_class=way, bias="penalised").fit(X, y)
+    model = SVC(C=10.0, kernel=RBF(0.5), multi_class=way, bias="penalized").fit(X, y)
     label = model.predict(plane).reshape(across.shape)
     ax.contourf(across, up, label, levels=[-0.5, 0.5, 1.5, 2.5], colors=["#0072B2", "#E69F00", "#009E73"], alpha=0.25)
     ax.contour(across, up, label, levels=[0.5, 1.5], colors="black", linewidths=1.2)

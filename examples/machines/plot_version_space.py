@@ -10,7 +10,7 @@ no mistake. Which of them should you choose?
 import matplotlib.pyplot as plt
 import numpy as np
 
-from mercer import AnalyticCentreMachine, BayesPointMachine
+from mercer import AnalyticCenterMachine, BayesPointMachine
 from mercer.plot import VersionSpaceDisplay
 
 rng = np.random.default_rng(11)
@@ -33,7 +33,7 @@ plt.show()
 # The random walks agree with each other, and with the closed form:
 
 print(bayes.diagnostics_)
-sampled, exact = display.centres["Bayes point, sampled"], display.centres["centre of mass"]
+sampled, exact = display.centers["Bayes point, sampled"], display.centers["centre of mass"]
 print(f"distance to the exact centre of mass: {np.arccos(sampled @ exact):.4f} radians")
 
 # %%
@@ -50,7 +50,7 @@ for w1, w2, b in shares @ corners:
     ax.plot(xs, -(w1 * xs + b) / w2, color="0.8", linewidth=0.7, zorder=0)
 colours = {"ball centre": "#D55E00", "analytic centre": "#009E73", "centre of mass": "#CC79A7"}
 for name, colour in colours.items():
-    w1, w2, b = display.centres[name]
+    w1, w2, b = display.centers[name]
     ax.plot(xs, -(w1 * xs + b) / w2, color=colour, linewidth=1.8, label=name)
 for label, mark, colour in ((0, "o", "#0072B2"), (1, "s", "#E69F00")):
     ax.scatter(*X[y == label].T, marker=mark, c=colour, edgecolors="white", zorder=2)
@@ -61,8 +61,8 @@ plt.show()
 # %%
 # With a proof
 # ------------
-# `AnalyticCentreMachine` computes this centre for any kernel. Its certificate uses the duality gap and the Newton
+# `AnalyticCenterMachine` computes this centre for any kernel. Its certificate uses the duality gap and the Newton
 # decrement to bound how far it is from the largest product.
 
-analytic = AnalyticCentreMachine(kernel="linear", slack=0.0).fit(X, y)
+analytic = AnalyticCenterMachine(kernel="linear", slack=0.0).fit(X, y)
 print(analytic.certificate_)

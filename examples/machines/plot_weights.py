@@ -33,7 +33,7 @@ plt.show()
 # Three ways to weigh
 # -------------------
 
-methods = ("simple", "easy", "centred_alignment")
+methods = ("simple", "easy", "centered_alignment")
 weights = {method: MKLClassifier(groups, method=method).fit(X, y).weights_ for method in methods}
 WeightsDisplay.from_weights(names, {method: found / found.sum() for method, found in weights.items()})
 plt.show()

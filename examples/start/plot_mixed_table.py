@@ -42,7 +42,7 @@ print(table.head())
 # -------------
 # Numbers alone; everything as ``infer`` finds it; and everything with the place in the year, since dates come round.
 
-numbers = Columns({"distance": RBF(), "age": RBF()}, standardise=True, combine="mean")
+numbers = Columns({"distance": RBF(), "age": RBF()}, standardize=True, combine="mean")
 inferred = Columns.infer(table)
 seasons = Columns.infer(table, cyclic=["year"])
 print(seasons.kernels)

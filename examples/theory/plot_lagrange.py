@@ -38,16 +38,16 @@ print("on the disc at", reply.round(6), "value", (reply @ [6.0, 8.0]).round(6), 
 # %%
 # Both from their functions alone
 # -------------------------------
-# `theory.maximise` needs only the functions: it searches from several starts and gives every point its multipliers and
+# `theory.maximize` needs only the functions: it searches from several starts and gives every point its multipliers and
 # a verdict. The multiplier of an inequality must not be negative; that of an equality may be.
 
-print("line:", theory.maximise(lambda u: 1 - u @ u, [0.0, 0.0], equalities=[lambda u: u.sum() - 1]))
-print("disc:", theory.maximise(lambda u: 6 * u[0] + 8 * u[1], [0.0, 0.0], inequalities=[lambda u: u @ u - 1]))
+print("line:", theory.maximize(lambda u: 1 - u @ u, [0.0, 0.0], equalities=[lambda u: u.sum() - 1]))
+print("disc:", theory.maximize(lambda u: 6 * u[0] + 8 * u[1], [0.0, 0.0], inequalities=[lambda u: u @ u - 1]))
 
 # %%
 # With the constraint reversed, as the slide has it, there is no largest value:
 
-outside = theory.maximise(lambda u: 6 * u[0] + 8 * u[1], [1.0, 1.0], inequalities=[lambda u: 1 - u @ u]).best
+outside = theory.maximize(lambda u: 6 * u[0] + 8 * u[1], [1.0, 1.0], inequalities=[lambda u: 1 - u @ u]).best
 print("outside:", outside.verdict)
 
 # %%

@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer.estimators.online.pegasos import PegasosSVC as PegasosSVC
     from mercer.estimators.online.perceptron import Perceptron as Perceptron
     from mercer.estimators.out_of_core.table_features import TableFeatures as TableFeatures
-    from mercer.estimators.svm.analytic_centre import AnalyticCentreMachine as AnalyticCentreMachine
+    from mercer.estimators.svm.analytic_center import AnalyticCenterMachine as AnalyticCenterMachine
     from mercer.estimators.svm.bayes_point import BayesPointMachine as BayesPointMachine
     from mercer.estimators.svm.hard_margin import HardMarginSVC as HardMarginSVC
     from mercer.estimators.svm.nu_svc import NuSVC as NuSVC
@@ -102,7 +102,7 @@ __version__ = "0.1.0"
 
 _ROOMS = ("distributed", "io", "kernels", "plot", "report", "theory")
 _HOME = {
-    "AnalyticCentreMachine": "mercer.estimators.svm.analytic_centre",
+    "AnalyticCenterMachine": "mercer.estimators.svm.analytic_center",
     "BayesPointMachine": "mercer.estimators.svm.bayes_point",
     "CancelledError": "mercer._errors",
     "Certificate": "mercer.problems.certificate",

@@ -74,7 +74,7 @@ def test_every_preset_has_the_librarys_answer(engine, key):
 @pytest.mark.parametrize("method", ["hard", "soft", "squared", "nu", "oneclass", "svr", "ridge"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "matern", "rational", "second", "poly", "cosine", "linear"])
 def test_every_machine_and_kernel_of_the_page_is_the_librarys(engine, method, kernel):
-    for bias in ("free", "penalised", "none") if method in ("hard", "soft", "squared", "svr") else ("free",):
+    for bias in ("free", "penalized", "none") if method in ("hard", "soft", "squared", "svr") else ("free",):
         state = {**preset("curve" if method in ("svr", "ridge") else "moons"), "method": method, "kernel": kernel}
         state |= {"bias": bias, "nu": 0.45, "C": 2.0, "length_scale": 0.7, "degree": 3}
         try:
@@ -153,7 +153,7 @@ def test_every_idea_has_the_librarys_numbers(engine, what, request_):
 @pytest.mark.parametrize("C", [0.1, 1.0, 1e4])
 @pytest.mark.parametrize("key", ["rings", "noisy"])
 def test_bounds_are_those_of_the_theory_word_for_word(engine, key, C):
-    request = {"points": preset(key)["points"], "C": C, "gamma": 0.5, "kernel": "rbf", "bias": "penalised"}
+    request = {"points": preset(key)["points"], "C": C, "gamma": 0.5, "kernel": "rbf", "bias": "penalized"}
     header, arrays = of_the_library("bounds", request)
     found, own = engine("bounds", request)
     for name in ("m", "norm", "rho", "ball_radius", "hinge", "training_error"):

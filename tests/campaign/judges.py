@@ -48,7 +48,7 @@ def _kkt(box, beta, f, doubt, tol, what):
 def _bias(kind, beta, intercept, what, largest=0.0):
     if kind == "free":
         yield from _sum(beta, 0.0, what, largest)
-    wanted = {"penalised": float(beta.sum()), "none": 0.0}.get(kind, intercept)
+    wanted = {"penalized": float(beta.sum()), "none": 0.0}.get(kind, intercept)
     if abs(wanted - intercept) > FEASIBLE * max(float(np.abs(beta).sum()), 1e-300):
         yield f"{what}: the intercept is {intercept:.6g}, {kind} makes it {wanted:.6g}"
 

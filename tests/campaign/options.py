@@ -33,7 +33,7 @@ def tol(rng):
 
 def bias(rng):
     """free, penalised or none."""
-    return {"bias": choose(rng, free=3, penalised=1, none=1)}
+    return {"bias": choose(rng, free=3, penalized=1, none=1)}
 
 
 def _classes(rng):
@@ -66,7 +66,7 @@ def _nu_svc(rng, *_):
 
 
 def _linear_svc(rng, *_):
-    found = {"C": C(rng), **tol(rng), "bias": choose(rng, penalised=3, free=1, none=1)}
+    found = {"C": C(rng), **tol(rng), "bias": choose(rng, penalized=3, free=1, none=1)}
     found["loss"] = choose(rng, squared_hinge=2, hinge=1)
     if rng.random() < 0.15:
         found.update(penalty="l1", loss="squared_hinge")
@@ -80,7 +80,7 @@ def _linear_svc(rng, *_):
 
 
 def _linear_svr(rng, *_):
-    found = {"C": C(rng), **tol(rng), "bias": choose(rng, penalised=3, free=1, none=1)}
+    found = {"C": C(rng), **tol(rng), "bias": choose(rng, penalized=3, free=1, none=1)}
     found["loss"] = choose(rng, epsilon_insensitive=1, squared_epsilon_insensitive=1)
     found["epsilon"] = float(rng.choice([0.0, 0.1, 1.0]))
     return found
@@ -103,7 +103,7 @@ def _pegasos(rng, *_):
         "alpha": log_uniform(rng, -4, 0),
         "T": int(rng.integers(1, 300)),
         "average": bool(rng.random() < 0.7),
-        "bias": choose(rng, penalised=2, none=1),
+        "bias": choose(rng, penalized=2, none=1),
     }
 
 
@@ -129,11 +129,11 @@ def _bayes(rng, *_):
 
 
 def _analytic(rng, *_):
-    return {"slack": log_uniform(rng, -2, 1), **tol(rng), "bias": choose(rng, penalised=2, none=1)}
+    return {"slack": log_uniform(rng, -2, 1), **tol(rng), "bias": choose(rng, penalized=2, none=1)}
 
 
 def _mkl(rng, *_):
-    method = choose(rng, simple=3, **{"lp-norm": 2}, easy=1, alignment=1, centred_alignment=1, average=1)
+    method = choose(rng, simple=3, **{"lp-norm": 2}, easy=1, alignment=1, centered_alignment=1, average=1)
     found = {"method": method, "C": C(rng), **bias(rng), "loss": choose(rng, hinge=3, squared_hinge=1)}
     return found | {"p": float(rng.uniform(1.1, 4.0)), "decision_function_shape": "ovo"}
 
@@ -214,7 +214,7 @@ DRAWS = {
     "KernelFisherDiscriminant": Draw(_labels, _fisher, weighted=False, kernels="pairwise"),
     "KernelMachine": Draw(_either, _kernel_machine),
     "BayesPointMachine": Draw(_labels, _bayes, weighted=False),
-    "AnalyticCentreMachine": Draw(_labels, _analytic, weighted=False),
+    "AnalyticCenterMachine": Draw(_labels, _analytic, weighted=False),
     "MKLClassifier": Draw(_labels, _mkl, kernels="several"),
     "SVCCV": Draw(_labels, _tuned, kernels="tuned"),
     "SVR": Draw(_targets, _svr),

@@ -45,9 +45,9 @@ def _linear_value(problem, model, targets, C, is_regression):
     losses = np.abs(targets - f) - model.epsilon if is_regression else 1 - targets * f
     losses = np.maximum(losses, 0) ** (2 if "squared" in model.loss else 1)
     if getattr(model, "penalty", "l2") == "l1":
-        penalty = np.abs(w).sum() + (abs(b / LONG(model.intercept_scaling)) if model.bias == "penalised" else 0)
+        penalty = np.abs(w).sum() + (abs(b / LONG(model.intercept_scaling)) if model.bias == "penalized" else 0)
     else:
-        own = (b / LONG(model.intercept_scaling)) ** 2 if model.bias == "penalised" else 0
+        own = (b / LONG(model.intercept_scaling)) ** 2 if model.bias == "penalized" else 0
         penalty = 0.5 * (w @ w + own)
     return float(penalty + C.astype(LONG) @ losses)
 

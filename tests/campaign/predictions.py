@@ -21,7 +21,7 @@ CLASSIFIERS = (
     "KernelLogisticRegression",
     "KernelMachine",
     "BayesPointMachine",
-    "AnalyticCentreMachine",
+    "AnalyticCenterMachine",
     "MKLClassifier",
 )
 

@@ -48,7 +48,7 @@ def _not_separable(problem, proof):
     """The weights of the proof make one point of both hulls, in long double."""
     at = np.ix_(proof.indices, proof.indices)
     coefficients = (proof.signs * proof.weights).astype(LONG)
-    K = problem.K[at] + (1 if proof.bias == "penalised" else 0)
+    K = problem.K[at] + (1 if proof.bias == "penalized" else 0)
     square = float(coefficients @ K @ coefficients)
     doubt = EPS * float(np.abs(coefficients) @ (problem.doubt[at] + 16.0 * np.abs(K)) @ np.abs(coefficients))
     if square > (APART * proof.radius) ** 2 + 4.0 * doubt:

@@ -58,7 +58,7 @@ MISTAKES = {
     "a typo in the target": (("train", "people.csv", "-t", "buy"), DATA, "did you mean 'buys'"),
     "one class": (("train", "one_class.csv", "-t", "buys"), DATA, "one value 'yes' in all 20 rows"),
     "1,500 classes": (("train", "towns.csv", "-t", "town"), DATA, "1,500 different values.*--task classification"),
-    "rows without a label": (("train", "unlabelled.csv", "-t", "buys"), DATA, "6 of 30 rows.*--skip-unlabelled"),
+    "rows without a label": (("train", "unlabelled.csv", "-t", "buys"), DATA, "6 of 30 rows.*--skip-unlabeled"),
     "quantities in words": ((*TRAIN, "--task", "regression"), DATA, "regression needs numbers.*'no'"),
     # Which columns
     "a typo in --drop": ((*TRAIN, "--drop", "twon"), USAGE, "--drop names the column 'twon' .did you mean 'town'"),

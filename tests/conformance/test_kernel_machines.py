@@ -27,11 +27,11 @@ MORE = [
     NuSVC(nu=0.2, probability="isotonic"),
     LinearSVC(probability="isotonic", multi_class="crammer_singer"),
     # Weights are compared with copies to 1e-7, and two fits are no nearer to each other than each is to its optimum.
-    KernelLogisticRegression(bias="penalised", C=10.0, tol=1e-9),
+    KernelLogisticRegression(bias="penalized", C=10.0, tol=1e-9),
     KernelLogisticRegression(kernel=Linear() + RBF(gamma="scale"), bias="none", warm_start=True, tol=1e-9),
     KernelMachine(loss="squared_hinge", multi_class="ovr", bias="none"),
     KernelMachine(loss="squared", task="classification"),
-    KernelMachine(loss=Huber(delta=0.5), bias="penalised"),
+    KernelMachine(loss=Huber(delta=0.5), bias="penalized"),
     KernelMachine(loss="pinball"),
 ]
 

@@ -83,7 +83,7 @@ DEFAULTS = {
 _CONE = "a version space is a cone, and a free bias would leave it"
 _KLOFT = "weights are learnt to a gap, which is their only proof"
 OTHER_DEFAULTS = {
-    ("AnalyticCentreMachine", "bias"): _CONE,
+    ("AnalyticCenterMachine", "bias"): _CONE,
     ("BayesPointMachine", "bias"): _CONE,
     ("HardMarginSVC", "break_ties"): "nobody has code that counts on the first class",
     ("RampSVC", "break_ties"): "nobody has code that counts on the first class",

@@ -13,12 +13,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:(OPTIMAL_INACCURATE|STALLED):skl
 
 VARIANTS = [
     SVC(multi_class="crammer_singer"),
-    SVC(multi_class="crammer_singer", bias="penalised"),
+    SVC(multi_class="crammer_singer", bias="penalized"),
     SVC(),
     SVC(kernel="linear"),
     SVC(kernel="poly"),
     SVC(loss="squared_hinge"),
-    SVC(bias="penalised"),
+    SVC(bias="penalized"),
     SVC(bias="none"),
     SVC(multi_class="ovr"),
     SVC(kernel=RBF(gamma=0.5)),

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 VARIANTS = [
     SVR(),
-    SVR(kernel="linear", bias="penalised", warm_start=True),
+    SVR(kernel="linear", bias="penalized", warm_start=True),
     SVR(kernel=Linear() + RBF(gamma="scale"), bias="none", epsilon=0.0),
     NuSVR(),
     NuSVR(kernel="linear", nu=0.9),

@@ -34,7 +34,7 @@ HARD_MARGINS = [
         pytest.param(model, marks=pytest.mark.slow)
         for model in (
             HardMarginSVC(bias="none"),
-            HardMarginSVC(bias="penalised"),
+            HardMarginSVC(bias="penalized"),
             HardMarginSVC(multi_class="ovr"),
             HardMarginSVC(kernel=RBF(gamma=0.5)),
             HardMarginSVC(kernel=Polynomial(degree=1, gamma=1.0) + RBF(gamma="scale")),

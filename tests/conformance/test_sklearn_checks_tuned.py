@@ -21,7 +21,7 @@ VARIANTS = [
 ]
 MORE = [
     SVCCV(Cs=[1.0, 10.0], kernel="linear", cv=3, early_stop=True),
-    SVCCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3, scoring="balanced_accuracy", multi_class="ovr", bias="penalised"),
+    SVCCV(Cs=[1.0], gammas=[0.1, 1.0], cv=3, scoring="balanced_accuracy", multi_class="ovr", bias="penalized"),
     SVCCV(**FEW, probability=True),
     SVRCV(**FEW, search="halving", epsilons=[0.05, 0.1]),
     SVCCV(**FEW, search="adaptive"),

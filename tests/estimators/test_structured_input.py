@@ -41,7 +41,7 @@ def alike(s, t):
 FAMILY = [
     (SVC(tol=1e-8), LABELS, "decision_function"),
     (SVC(probability=True, tol=1e-8), LABELS, "decision_function"),
-    (SVC(multi_class="crammer_singer", bias="penalised", tol=1e-8), LABELS, "decision_function"),
+    (SVC(multi_class="crammer_singer", bias="penalized", tol=1e-8), LABELS, "decision_function"),
     (SVC(multi_class="crammer_singer", tol=1e-8), MANY_LABELS, "predict"),
     (NuSVC(nu=0.3, tol=1e-8), LABELS, "decision_function"),
     (SVR(tol=1e-8), QUANTITIES, "predict"),

@@ -20,7 +20,7 @@ TEXTS = ["a fine film", "fine, and funny", "dull", "a dull, long film"]
 LIKED = [1, 1, 0, 0]
 
 OF_ROWS = [
-    "AnalyticCentreMachine", "BayesPointMachine", "HardMarginSVC", "KernelFisherDiscriminant", "KernelLeastSquares",
+    "AnalyticCenterMachine", "BayesPointMachine", "HardMarginSVC", "KernelFisherDiscriminant", "KernelLeastSquares",
     "KernelLogisticRegression", "KernelMachine", "KernelPCA", "KernelPerceptron", "KernelRidge", "KernelSVD", "NuSVC",
     "NuSVR", "Nystroem", "OneClassSVM", "PegasosSVC", "RampSVC", "SVC", "SVCCV", "SVDD", "SVR", "SVRCV",
 ]  # fmt: skip

@@ -66,7 +66,7 @@ VECTOR_KERNELS = {
     "normalised": Polynomial(2, 0.5, 1.0).normalized(),
     "normalised sum": (Linear() + RBF(0.5)).normalized(),
     "normalised twice": (2.0 * Cosine() + Sigmoid(0.1, 0.3)).normalized(),
-    "centred": RBF(0.3).centred(),
+    "centred": RBF(0.3).centered(),
 }
 
 
@@ -158,7 +158,7 @@ OTHERS = (
     "HardMarginSVC",
     "RampSVC",
     "KernelPerceptron",
-    "AnalyticCentreMachine",
+    "AnalyticCenterMachine",
     "KernelMachine",
     "KernelLogisticRegression",
     "KernelFisherDiscriminant",

@@ -137,7 +137,7 @@ def test_rows_of_an_array_after_a_scaler():
     assert_same(run(model, {"X": X + 0.1})["decision_function"], model.decision_function(X + 0.1), 1e-11)
 
 
-@pytest.mark.parametrize("wrap", [lambda k: k.normalized(), lambda k: k.centred(), lambda k: 2.0 * k * k])
+@pytest.mark.parametrize("wrap", [lambda k: k.normalized(), lambda k: k.centered(), lambda k: 2.0 * k * k])
 def test_the_algebra_of_kernels_of_tables(wrap):
     table, _ = people(40)
     new, _ = people(20, seed=4)

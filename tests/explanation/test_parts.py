@@ -74,10 +74,10 @@ def graphs(labelled):
 
 
 def test_hidden_nodes_of_a_graph_are_missed():
-    items = graphs(labelled=True)
+    items = graphs(labeled=True)
     model = SVC(kernel=WeisfeilerLehman(iterations=1)).fit(items, SIDES)
     parts = parts_of(model, items[0])
-    values = model.decision_function([items[0], items[0].labelled(["C", "C", NOWHERE])])
+    values = model.decision_function([items[0], items[0].labeled(["C", "C", NOWHERE])])
     assert parts.values[0, 2] == pytest.approx(values[0] - values[1])
     assert parts.names == ["C", "C", "O"]
 
@@ -85,7 +85,7 @@ def test_hidden_nodes_of_a_graph_are_missed():
 @pytest.mark.parametrize("labelled", [False, True])
 def test_nodes_whose_labels_nobody_reads_are_cut_off(labelled):
     items = graphs(labelled)
-    model = SVC(kernel=RandomWalk(labelled=False)).fit(items, [0, 1, 0, 1])
+    model = SVC(kernel=RandomWalk(labeled=False)).fit(items, [0, 1, 0, 1])
     parts = parts_of(model, items[1])
     values = model.decision_function([items[1], Graph([], 3)])
     # The middle node has all the edges.

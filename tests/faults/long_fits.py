@@ -82,7 +82,7 @@ LONG = {
     "KernelFisherDiscriminant": (lambda: mercer.KernelFisherDiscriminant(alpha=1e-9), lambda: classes(12_000)),
     "KernelMachine": (lambda: mercer.KernelMachine(loss="logistic", alpha=1e-9, tol=1e-9), classes),
     "BayesPointMachine": (lambda: mercer.BayesPointMachine(tol=1e-9, random_state=0), lambda: classes(2500)),
-    "AnalyticCentreMachine": (mercer.AnalyticCentreMachine, lambda: classes(5000)),
+    "AnalyticCenterMachine": (mercer.AnalyticCenterMachine, lambda: classes(5000)),
     "MKLClassifier": (lambda: mercer.MKLClassifier(SEVERAL, C=1e4, tol=1e-9), lambda: classes(3000)),
     "SVCCV": (
         lambda: mercer.SVCCV(Cs=[1e4, 1e5, 1e6], gammas=[0.01, 0.02], tol=1e-7, refit=False),

@@ -38,7 +38,7 @@ REFUSED = [
     ("max_iter", 1.5, r"max_iter must be -1 \(no limit\) or a positive integer, got 1.5"),
     ("n_jobs", 0, "n_jobs must be None or a non-zero integer, got 0"),
     ("n_jobs", 1.5, "n_jobs must be None or a non-zero integer, got 1.5"),
-    ("bias", "fixed", "bias must be one of 'free', 'penalised', 'none', got 'fixed'"),
+    ("bias", "fixed", "bias must be one of 'free', 'penalized', 'none', got 'fixed'"),
     ("loss", "logistic", "loss must be one of 'hinge', 'squared_hinge', got 'logistic'"),
     ("multi_class", "crammer", "multi_class must be one of 'auto', 'ovo', 'ovr', 'crammer_singer', got 'crammer'"),
     ("solver", "newton", "solver must be one of .*, got 'newton'"),

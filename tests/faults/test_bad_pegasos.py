@@ -25,7 +25,7 @@ BAD_PARAMETERS = [
     ({"budget": 0, "kernel": "rbf"}, "budget must be a whole number, 1 or more, got 0"),
     ({"budget_strategy": "magic"}, "budget_strategy must be one of 'merging', 'removal', got 'magic'"),
     ({"sampling": "cyclic"}, "sampling must be one of"),
-    ({"bias": "free"}, "bias must be one of 'none', 'penalised', got 'free'"),
+    ({"bias": "free"}, "bias must be one of 'none', 'penalized', got 'free'"),
     ({"form": "beta"}, "form must be one of"),
     ({"form": "w", "kernel": "rbf"}, 'form="w" keeps weights'),
     ({"form": "w", "budget": 3}, 'form="w" keeps weights'),

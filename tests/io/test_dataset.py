@@ -285,7 +285,7 @@ def test_the_name_of_a_missing_target_is_guessed():
 
 def test_a_target_without_a_value_names_its_row():
     with pytest.raises(
-        DataError, match="'town' has no value in 1 of 3 rows, the first of them row 2; --skip-unlabelled"
+        DataError, match="'town' has no value in 1 of 3 rows, the first of them row 2; --skip-unlabeled"
     ):
         read(PEOPLE, target="town")
 

@@ -41,7 +41,7 @@ class Linear:
 
 
 @st.composite
-def problems(draw, losses=("hinge", "squared_hinge"), biases=("penalised", "free", "none")):
+def problems(draw, losses=("hinge", "squared_hinge"), biases=("penalized", "free", "none")):
     """Rows of small multiples of a quarter: ties and repeated rows are common."""
     n, d = draw(st.integers(4, 12)), draw(st.integers(1, 4))
     quarters = st.lists(st.integers(-12, 12), min_size=n * d, max_size=n * d)
@@ -108,7 +108,7 @@ def test_weights_and_C_multiply(problem, factor):
 @law(problems(), st.sampled_from([1e-2, 0.5, 8.0]))
 def test_C_scales_with_the_square_of_the_data(problem, factor):
     """a X with C / a^2 has the same function; the constant feature of a penalised bias grows with the others."""
-    scaling = () if problem.bias != "penalised" else (("intercept_scaling", factor),)
+    scaling = () if problem.bias != "penalized" else (("intercept_scaling", factor),)
     scaled = problem.replace(X=factor * problem.X, C=problem.C / factor**2, parameters=scaling)
     assert_same_machine(problem.fit(), scaled.fit(), factor=factor)
 
@@ -131,7 +131,7 @@ def test_the_solvers_agree(problem, solver):
     assert_same_machine(gentle.fit(), gentle.replace(parameters=(("solver", solver),)).fit())
 
 
-@law(problems(losses=("squared_hinge",), biases=("penalised", "none")), st.randoms(use_true_random=False))
+@law(problems(losses=("squared_hinge",), biases=("penalized", "none")), st.randoms(use_true_random=False))
 def test_an_l1_penalty_does_not_see_order_signs_or_copies(problem, random):
     order = list(range(len(problem.y)))
     random.shuffle(order)
@@ -145,7 +145,7 @@ def test_an_l1_penalty_does_not_see_order_signs_or_copies(problem, random):
     assert_same_objective(model, twice.fit())
 
 
-@law(problems(biases=("penalised", "none")), st.permutations(range(3)), st.randoms(use_true_random=False))
+@law(problems(biases=("penalized", "none")), st.permutations(range(3)), st.randoms(use_true_random=False))
 def test_crammer_and_singer_do_not_see_names_of_classes_or_copies(problem, names, random):
     y = np.concatenate([[0, 1, 2], [random.randrange(3) for _ in problem.y[3:]]])
     together = problem.replace(y=y, loss="hinge", parameters=(("multi_class", "crammer_singer"),))

@@ -37,7 +37,7 @@ def test_the_sum_of_kernels_has_the_sum_of_matrices(problem, other):
 @law(problems(biases=st.just("none")))
 def test_a_penalised_bias_is_a_constant_added_to_the_kernel(problem):
     shifted = problem.replace(kernel=problem.kernel + 1.0)
-    penalised = problem.replace(bias="penalised").fit()
+    penalised = problem.replace(bias="penalized").fit()
     plain = shifted.fit()
     assert_same_machine(plain, penalised, problem.X, problem.X, shifted.kernel)
 

@@ -16,7 +16,7 @@ STEPS = st.fixed_dictionaries(
         "average": st.booleans(),
         "projected": st.booleans(),
         "batch_size": st.sampled_from([1, 3]),
-        "bias": st.sampled_from(["none", "penalised"]),
+        "bias": st.sampled_from(["none", "penalized"]),
         "sampling": st.sampled_from(["replacement", "permutation"]),
         "seed": st.integers(0, 2**31),
     }

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer import AnalyticCentreMachine, BayesPointMachine, RampSVC
+from mercer import AnalyticCenterMachine, BayesPointMachine, RampSVC
 
 seeds = st.integers(0, 2**32 - 1)
 # Without a free bias, which may be anywhere in an interval where no support vector is free.
 MACHINES = [
-    pytest.param(RampSVC(kernel="linear", C=0.7, bias="penalised", tol=1e-9), id="ramp, linear"),
+    pytest.param(RampSVC(kernel="linear", C=0.7, bias="penalized", tol=1e-9), id="ramp, linear"),
     pytest.param(RampSVC(gamma=0.4, s=-0.5, bias="none", tol=1e-9), id="ramp, Gaussian"),
-    pytest.param(AnalyticCentreMachine(kernel="linear", slack=0.5, tol=1e-9), id="analytic, linear"),
-    pytest.param(AnalyticCentreMachine(gamma=0.4, tol=1e-9), id="analytic, Gaussian"),
+    pytest.param(AnalyticCenterMachine(kernel="linear", slack=0.5, tol=1e-9), id="analytic, linear"),
+    pytest.param(AnalyticCenterMachine(gamma=0.4, tol=1e-9), id="analytic, Gaussian"),
 ]
 
 
@@ -70,7 +70,7 @@ def test_the_length_of_rows_does_not_matter_to_centres(seed, factor):
     rng, X, y = noisy(seed)
     X += 4.0 * (2 * y - 1)[:, None]
     lengths = factor * rng.uniform(0.5, 2.0, (len(y), 1))
-    model = AnalyticCentreMachine(kernel="linear", bias="none", slack=0.0, tol=1e-9)
+    model = AnalyticCenterMachine(kernel="linear", bias="none", slack=0.0, tol=1e-9)
     expected = model.fit(X, y).decision_function(X)
     np.testing.assert_allclose(model.fit(lengths * X, y).decision_function(X), expected, atol=1e-5)
 

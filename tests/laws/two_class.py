@@ -63,7 +63,7 @@ class TwoClass:
 GRID = st.integers(-6, 6).map(lambda i: i / 2)
 KERNELS = st.sampled_from([Linear(), RBF(0.3), Polynomial(2, 0.5, 1.0)])
 SIGN = st.sampled_from([-1, 1])
-BIASES = st.sampled_from(["free", "penalised", "none"])
+BIASES = st.sampled_from(["free", "penalized", "none"])
 
 
 @st.composite
@@ -98,7 +98,7 @@ def projections(model, X):
 def assert_same_machine(first, second, first_rows, second_rows, kernel, sign=1.0):
     """Two models of one problem agree on rows that correspond; `kernel` is the first one's."""
     distance = radius(first) + radius(second)
-    shift = 1.0 if first.bias == "penalised" else 0.0
+    shift = 1.0 if first.bias == "penalized" else 0.0
     reach = distance * np.sqrt(kernel.diag(first_rows) + shift) + 1e-9
     difference = projections(first, first_rows) - sign * projections(second, second_rows)
     assert (np.abs(difference) <= reach).all()

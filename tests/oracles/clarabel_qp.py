@@ -11,7 +11,7 @@ from scipy import sparse
 def solve(K, signs, C, loss="hinge", bias="free"):
     """(β, dual objective), to the last few digits that an interior point gives."""
     n = len(signs)
-    Q = K + (1.0 if bias == "penalised" else 0.0)
+    Q = K + (1.0 if bias == "penalized" else 0.0)
     rows = [sparse.diags(-signs)]  # β_i y_i >= 0
     bounds = [np.zeros(n)]
     if loss == "hinge":

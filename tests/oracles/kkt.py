@@ -51,7 +51,7 @@ def judge(K, signs, C, beta, intercept, loss="hinge", bias="free"):
     alpha, projections = signs * beta, K @ beta
     slack = 1.0 - signs * (projections + intercept)
     half_norm = 0.5 * beta @ projections
-    if bias == "penalised":
+    if bias == "penalized":
         half_norm += 0.5 * intercept**2
     if loss == "hinge":
         losses, spent = np.maximum(slack, 0.0), 0.0
@@ -61,7 +61,7 @@ def judge(K, signs, C, beta, intercept, loss="hinge", bias="free"):
         losses, spent = np.maximum(slack, 0.0) ** 2, np.sum(alpha**2 / (4.0 * C))
         box = (-alpha).max(initial=0.0)
         residual = slack - alpha / (2.0 * C), np.where(alpha > 0, alpha / (2.0 * C) - slack, 0.0)
-    expected = {"free": beta.sum(), "penalised": intercept - beta.sum(), "none": intercept}[bias]
+    expected = {"free": beta.sum(), "penalized": intercept - beta.sum(), "none": intercept}[bias]
     return Verdict(
         primal=float(half_norm + C @ losses),
         dual=float(alpha.sum() - spent - half_norm),

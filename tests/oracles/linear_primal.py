@@ -5,7 +5,7 @@ import numpy as np
 from scipy import sparse
 
 
-def optimum(X, targets, C, loss, penalty="l2", bias="penalised", scale=1.0, epsilon=0.0):
+def optimum(X, targets, C, loss, penalty="l2", bias="penalized", scale=1.0, epsilon=0.0):
     """The optimal value of the primal with these losses, as a quadratic program in (w, b, slack).
 
     Classification: slack_i >= 1 - y_i f(x_i); regression: slack_i >= |y_i - f(x_i)| - epsilon; slack >= 0.
@@ -16,7 +16,7 @@ def optimum(X, targets, C, loss, penalty="l2", bias="penalised", scale=1.0, epsi
     features = {
         "none": X,
         "free": np.column_stack([X, np.ones(n)]),
-        "penalised": np.column_stack([X, scale * np.ones(n)]),
+        "penalized": np.column_stack([X, scale * np.ones(n)]),
     }[bias]
     k = features.shape[1]
     penalised = np.ones(k)

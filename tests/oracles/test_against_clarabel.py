@@ -20,7 +20,7 @@ KERNELS = {
     "polynomial": (Polynomial(2, 0.5, 1.0), lambda X, Y: (0.5 * dots(X, Y) + 1.0) ** 2),
     "laplacian": (Laplacian(0.5), lambda X, Y: laplacian(X, Y, 0.5)),
 }
-SHAPES = list(itertools.product(KERNELS, ["hinge", "squared_hinge"], ["free", "penalised", "none"]))
+SHAPES = list(itertools.product(KERNELS, ["hinge", "squared_hinge"], ["free", "penalized", "none"]))
 SEEDS = range(8)
 # The finest that the objective's own rounding lets SMO reach on these problems.
 TOL = 1e-9

@@ -24,7 +24,7 @@ def square_of_nearest(K, y, bias):
     1e-7 apart on one processor and 1e-12 on another: the judge's word is what lies between them.
     """
     n = len(y)
-    Q = (y[:, None] * K * y) + (np.outer(y, y) if bias == "penalised" else 0.0)
+    Q = (y[:, None] * K * y) + (np.outer(y, y) if bias == "penalized" else 0.0)
     sums = np.stack([y > 0, y < 0]).astype(float) if bias == "free" else np.ones((1, n))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
@@ -49,7 +49,7 @@ def fitted(X, y, **parameters):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_margin_is_that_of_an_interior_point_method(kernel, bias, seed):
     rng = np.random.default_rng(seed)
@@ -68,7 +68,7 @@ def test_margin_is_that_of_an_interior_point_method(kernel, bias, seed):
         assert lower <= 1e-10 * largest
         return
     # The nearest points are those of the space with the constant feature, whose normal is (w, b).
-    lift = float(model.intercept_[0]) ** 2 if bias == "penalised" else 0.0
+    lift = float(model.intercept_[0]) ** 2 if bias == "penalized" else 0.0
     square = groups**2 / (model.margin_**-2 + lift)
     assert (1.0 - 1e-5) * lower - 1e-9 * largest <= square <= (1.0 + 1e-5) * upper + 1e-9 * largest
     beta = np.zeros(n)

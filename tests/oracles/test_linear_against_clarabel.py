@@ -9,7 +9,7 @@ from scipy import sparse
 from mercer import LinearSVC, LinearSVR
 from tests.oracles.linear_primal import optimum
 
-BIASES = ("penalised", "free", "none")
+BIASES = ("penalized", "free", "none")
 
 
 def problem(seed, n=40, d=6):
@@ -71,7 +71,7 @@ def test_l1_penalty(bias, seed):
 def test_crammer_singer_of_two_classes_is_a_hinge(fit_intercept):
     X, _, y, _ = problem(1)
     model = LinearSVC(multi_class="crammer_singer", fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
-    bias = "penalised" if fit_intercept else "none"
+    bias = "penalized" if fit_intercept else "none"
     assert_optimal(model, optimum(X, y, 2.0 * np.ones(len(y)), "hinge", bias=bias))
 
 

@@ -82,7 +82,7 @@ def path(request, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_two_classes(loss, bias, layout, dtype, path):
     X, y, weight = made()
@@ -105,7 +105,7 @@ def assert_certificate_agrees(certificate, verdict):
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_four_classes(loss, bias, layout, multi_class, path):
     X, y, weight = made(n_classes=4)

@@ -20,7 +20,7 @@ def breast_cancer():
     return StandardScaler().fit_transform(X), y
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize(
     ("data", "parameters"),
     [

@@ -35,7 +35,7 @@ def noisy(n=45, seed=0):
         {"C": 100.0},
         {"C": np.inf, "gamma": 5.0},
         {"bias": "none"},
-        {"bias": "penalised"},
+        {"bias": "penalized"},
         {"loss": "squared_hinge"},
         {"class_weight": {0: 1.5, 1: 1.0}},
     ],

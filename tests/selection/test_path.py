@@ -93,7 +93,7 @@ def test_weights_of_rows_and_classes(cancer):
     assert (path.alpha(0.7)[:3] == 0).all()
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_the_approximate_path_keeps_its_promise(cancer, bias):
     X, y = cancer[0][:150], cancer[1][:150]
     path = mercer.regularization_path(SVC(bias=bias), X, y, method="approximate", C_max=50.0, gap_tol=0.05)

@@ -84,11 +84,11 @@ def test_losses_are_those_of_the_library():
 
 
 def test_bounds_are_those_of_the_report():
-    state = {**preset("rings"), "bias": "penalised"}
+    state = {**preset("rings"), "bias": "penalized"}
     header, _ = answer(ideas.bounds, **state)
     table = np.array(state["points"])
     X, y = table[:, :2], np.where(table[:, 2] == 1, 1.0, -1.0)
-    model = SVC(C=1.0, kernel=Scene.of(state).kernel, bias="penalised").fit(X, y)
+    model = SVC(C=1.0, kernel=Scene.of(state).kernel, bias="penalized").fit(X, y)
     assert header["findings"] == theory.report(model, X, y).as_dict()["findings"]
 
 

@@ -144,7 +144,7 @@ def test_a_kernel_that_fails_is_a_sentence(open_tab):
 @pytest.mark.parametrize("kernel", ["poly", "rbf", "expression"])
 def test_exported_code_runs_and_gives_the_same_model_and_its_picture(name, kernel, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    state = {**preset(PRESET_OF[METHODS[name].kind]), "method": name, "kernel": kernel, "bias": "penalised"}
+    state = {**preset(PRESET_OF[METHODS[name].kind]), "method": name, "kernel": kernel, "bias": "penalized"}
     state["degree"] = 5  # enough for a hard margin
     state["expression"] = "2*rbf(gamma=0.5) * laplacian(gamma=1) + 0.1*linear()**2"
     scene = Scene.of(state)

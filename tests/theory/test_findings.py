@@ -80,7 +80,7 @@ def test_a_penalised_bias_is_a_constant_feature_of_one(rng):
     X = rng.normal(size=(60, 3)) + 1.0
     y = np.where(X[:, 0] > 1.0, 1, -1)
     wide = np.hstack([X, np.ones((60, 1))])
-    with_bias = theory.report(SVC(kernel="linear", bias="penalised", tol=1e-9).fit(X, y), X, y)
+    with_bias = theory.report(SVC(kernel="linear", bias="penalized", tol=1e-9).fit(X, y), X, y)
     without = theory.report(SVC(kernel="linear", bias="none", tol=1e-9).fit(wide, y), wide, y)
     for key in ("corollary_15_7", "norm", "vc", "support_vectors", "xi_alpha"):
         assert with_bias[key].value == pytest.approx(without[key].value, rel=1e-6)
@@ -150,7 +150,7 @@ def test_a_fit_that_was_stopped_proves_less(cancer):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_the_gap_is_that_of_the_certificate(loss, bias, cancer):
     X, y = cancer
     model = SVC(loss=loss, bias=bias).fit(X, y)
@@ -232,12 +232,12 @@ def test_a_linear_machine_has_weights_only(cancer):
     X, y = cancer
     model = sklearn.svm.LinearSVC(loss="hinge", C=0.1, tol=1e-8, max_iter=100_000).fit(X, y)
     found = theory.report(model, X, y)
-    assert found.bias == "penalised"
+    assert found.bias == "penalized"
     assert found.norm == pytest.approx(np.linalg.norm(model.coef_))
     assert found["corollary_15_7"].applies
     assert found["xi_alpha"].unmet == ("the model keeps no dual variables",)
     # Rows with margin at most 1 are at least all support vectors of the same problem.
-    exact = theory.report(SVC(kernel="linear", C=0.1, bias="penalised", tol=1e-8).fit(X, y), X, y)
+    exact = theory.report(SVC(kernel="linear", C=0.1, bias="penalized", tol=1e-8).fit(X, y), X, y)
     assert exact["support_vectors"].value <= found["support_vectors"].value <= exact["support_vectors"].value + 0.01
 
 
@@ -261,7 +261,7 @@ def test_bags_of_words_are_recognised():
 
 def test_it_prints_what_holds_and_what_is_vacuous(cancer):
     X, y = cancer
-    text = str(theory.report(SVC(kernel="linear", bias="penalised").fit(X, y), X, y))
+    text = str(theory.report(SVC(kernel="linear", bias="penalized").fit(X, y), X, y))
     assert "holds and is informative: support_vectors, xi_alpha" in text
     assert "vacuous: corollary_15_7, vc" in text
     assert "does not apply  Theorem 15.4" in text
@@ -293,7 +293,7 @@ def test_other_rows_than_those_of_the_fit_are_refused(toy):
 
 def test_classes_learnt_together_are_refused_with_a_remedy(petals):
     X, y = petals
-    model = SVC(multi_class="crammer_singer", bias="penalised").fit(X, y)
+    model = SVC(multi_class="crammer_singer", bias="penalized").fit(X, y)
     with pytest.raises(
         ParameterError, match="in pairs or each against the rest, got multi_class='crammer_singer'; fit it"
     ):

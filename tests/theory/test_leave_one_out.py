@@ -13,7 +13,7 @@ def left_out_errors(make, X, y):
     return wrong / len(X)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize(("kernel", "C"), [("linear", 0.3), ("rbf", 1.0), ("rbf", 30.0)])
 def test_no_estimate_is_below_the_leave_one_out_error(bias, loss, kernel, C, rng):

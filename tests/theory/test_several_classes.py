@@ -62,7 +62,7 @@ def test_a_hard_margin_has_the_coefficients_of_its_rows(multi_class):
 
 def test_other_bounds_add_up(iris):
     X, y = iris
-    found = theory.report(LinearSVC(bias="penalised", loss="hinge").fit(X, y), X, y, delta=0.06)
+    found = theory.report(LinearSVC(bias="penalized", loss="hinge").fit(X, y), X, y, delta=0.06)
     assert found.how == "each class against the rest"
     expected = sum(part["vc"].value for part in found.parts.values())
     assert found["vc"].value == pytest.approx(expected)

@@ -5,7 +5,7 @@ import pytest
 
 from mercer import DataError, ParameterError
 from mercer.io import Dataset, read_table
-from mercer.kernels import RBF, Columns, Delta, On, Spectrum, Standardised, parse, placed
+from mercer.kernels import RBF, Columns, Delta, On, Spectrum, Standardized, parse, placed
 from mercer.workflow.assemble import assemble
 from mercer.workflow.target import task_of
 
@@ -39,7 +39,7 @@ def test_a_table_is_left_to_auto_and_additive_is_a_choice():
         assert "age by RBF" in found.notes[-1]
     plain = assemble(people(), scale=False).estimator.kernel
     assert isinstance(plain, Columns)
-    assert not plain.standardise
+    assert not plain.standardize
 
 
 def test_numbers_for_a_given_kernel_are_scaled_first():
@@ -93,7 +93,7 @@ def test_what_does_not_fit_together_is_refused():
 
 
 def test_a_kernel_without_columns_reads_all_it_can():
-    assert placed(parse("rbf(gamma=0.5)"), people().data) == On("age", Standardised(RBF(0.5)))
+    assert placed(parse("rbf(gamma=0.5)"), people().data) == On("age", Standardized(RBF(0.5)))
     assert placed(Spectrum(length=3), [{"age": 3, "note": "a b c d"}]) == On("note", Spectrum(length=3))
     assert placed(Delta(), people().data) == Columns({"town": Delta(), "note": Delta()})
 

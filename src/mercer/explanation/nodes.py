@@ -73,7 +73,7 @@ def _preorder(counts: Sequence[int]) -> tuple[list[int], list[list[int]]]:
 def _nodes_of_graph(
     kernel: "WeisfeilerLehman", factor: float, graph: Graph, vectors: Rows, coefficients: FloatArray
 ) -> Contributions:
-    levels, counts = kernel.neighbourhoods([graph, *vectors])
+    levels, counts = kernel.neighborhoods([graph, *vectors])
     weights = np.asarray(counts.to_scipy()[1:].T @ coefficients)
     places = np.searchsorted(counts.vocabulary.keys, levels[:, : graph.n_nodes])
     values = factor * weights[places].sum(axis=0)

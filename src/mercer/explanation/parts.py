@@ -159,7 +159,7 @@ def _parts_of_graph(model: "BaseEstimator", graph: Graph) -> Parts:
 
 def _hiding(graph: Graph, node: int) -> Graph:
     """The graph with a label that occurs nowhere else at one node."""
-    return graph.labelled([*cast(Any, graph.node_labels)[:node], NOWHERE, *cast(Any, graph.node_labels)[node + 1 :]])
+    return graph.labeled([*cast(Any, graph.node_labels)[:node], NOWHERE, *cast(Any, graph.node_labels)[node + 1 :]])
 
 
 def _cutting_off(graph: Graph, node: int) -> Graph:

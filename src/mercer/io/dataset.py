@@ -56,7 +56,7 @@ class Dataset:
         One of "csv", "xlsx", "ods", "parquet", "arrow", "jsonl", "svmlight", "sqlite", "duckdb", "sql" (of an
         address), "texts", "trees", "graphs".
     name, target_name : str
-    unlabelled : int
+    unlabeled : int
         Rows left out because the target had no value.
     notes : tuple of ColumnNote
         Notes on columns of a text file: how unusual numbers were understood, which can be read in two ways, and which
@@ -69,7 +69,7 @@ class Dataset:
     format: str
     name: str
     target_name: str | None = None
-    unlabelled: int = 0
+    unlabeled: int = 0
     notes: tuple[ColumnNote, ...] = ()
 
     def __len__(self) -> int:
@@ -99,17 +99,17 @@ class Dataset:
             )
         return replace(self, data=cast("ColumnFrame", self.data).chosen(list(names)))
 
-    def with_target(self, name: str, skip_unlabelled: bool = False) -> "Dataset":
+    def with_target(self, name: str, skip_unlabeled: bool = False) -> "Dataset":
         r"""A table without the column to predict, which becomes the target.
 
-        Rows in which it has no value are refused, or left out with `skip_unlabelled`.
+        Rows in which it has no value are refused, or left out with `skip_unlabeled`.
 
         Examples
         --------
         >>> import io
         >>> from mercer.io import read_table
-        >>> found = read_table(io.BytesIO(b"age,buys\n31,yes\n60,\n35,no\n")).with_target("buys", skip_unlabelled=True)
-        >>> found.target.tolist(), found.unlabelled
+        >>> found = read_table(io.BytesIO(b"age,buys\n31,yes\n60,\n35,no\n")).with_target("buys", skip_unlabeled=True)
+        >>> found.target.tolist(), found.unlabeled
         (['yes', 'no'], 1)
         """
         if self.kind != "table":
@@ -121,8 +121,8 @@ class Dataset:
         gone = cast("ColumnFrame", self.data).column(name).missing
         if gone.all():
             raise DataError(f"{self.name}: the target {name!r} has no value in any row")
-        if skip_unlabelled and gone.any():
-            whole = replace(self.rows(np.flatnonzero(~gone)), unlabelled=int(gone.sum()))
+        if skip_unlabeled and gone.any():
+            whole = replace(self.rows(np.flatnonzero(~gone)), unlabeled=int(gone.sum()))
         frame = cast("ColumnFrame", whole.data)
         target = _target(frame.column(name), self.name)
         beside = frame.chosen([one for one in names if one != name])
@@ -323,7 +323,7 @@ def _target(column: "Column", name: str) -> Array:
         rows = np.flatnonzero(column.missing)
         raise DataError(
             f"{name}: the target {column.name!r} has no value in {len(rows):,} of {len(column):,} rows, the first of "
-            f"them row {rows[0]}; --skip-unlabelled (in Python: with_target(..., skip_unlabelled=True)) leaves them out"
+            f"them row {rows[0]}; --skip-unlabeled (in Python: with_target(..., skip_unlabeled=True)) leaves them out"
         )
     if column.kind == "number":
         # Integers stay integers: they are the labels of classes.

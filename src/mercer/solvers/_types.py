@@ -36,7 +36,7 @@ Handler: TypeAlias = Callable[[int, FrameType | None], Any] | int | None
 
 
 class RowSource(Protocol):
-    """A symmetric matrix of which rows can be had, in whatever precision they come."""
+    """A symmetric matrix that hands out rows, in whatever precision it holds them."""
 
     n: int
 
@@ -45,7 +45,7 @@ class RowSource(Protocol):
 
 
 class PivotSource(RowSource, Protocol):
-    """One of which the diagonal is known too."""
+    """A symmetric matrix with a known diagonal."""
 
     @property
     def diag(self) -> FloatArray:
@@ -64,38 +64,38 @@ class Corral(Protocol):
 
     @property
     def nearest(self) -> FloatArray | None:
-        """z at the last minimiser, where there are coordinates."""
+        """z at the last minimiser, where coordinates are available."""
 
     def noise(self, square: float, /) -> float:
-        """About the error of a score z_i.z where |z|^2 is `square`."""
+        """Approximate error of a score z_i.z where |z|^2 is `square`."""
 
     def start(self, members: list[int], /) -> None:
-        """Begin with one point of each group."""
+        """Start with one point of each group."""
 
     def add(self, j: int, /) -> bool:
-        """Take a point in; False where it lies in the affine hull of the others."""
+        """Add a point; False where it lies in the affine hull of the members."""
 
     def remove(self, place: int, /) -> None:
-        """Let the member at a place go."""
+        """Remove the member at a position."""
 
     def minimiser(self) -> FloatArray:
-        """Weights of the members at the point of smallest norm in their affine hull."""
+        """Weights of the members at the minimum-norm point of their affine hull."""
 
     def scores(self, weights: FloatArray, /) -> tuple[FloatArray, float]:
         """(z_i.z for every point, |z|^2)."""
 
 
 class Machines(Protocol):
-    """The machines whose kernel is a weighted sum of others."""
+    """The machines whose kernel is a weighted sum of base kernels."""
 
     def solve(self, weights: FloatArray, start: Judged | None, /) -> Judged | None:
-        """Solve them at these weights; None if a limit ended that."""
+        """Solve them at these weights; None if a limit stopped it."""
 
     def judge(self, weights: FloatArray, betas: list[FloatArray], /) -> Judged:
-        """Judge given coefficients."""
+        """Evaluate given coefficients."""
 
     def curvature(self, judged: Judged, /) -> FloatArray:
-        """Second derivatives of the best objective by the weights."""
+        """Second derivatives of the optimal objective in the weights."""
 
     def tighten(self) -> bool:
-        """Solve more finely from now on; whether that is possible."""
+        """Solve more accurately from now on; False if that is impossible."""

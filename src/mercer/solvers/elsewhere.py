@@ -17,7 +17,7 @@ State = dict[str, Array]
 
 
 class Workers(Protocol):
-    """Others who work for this process."""
+    """Executors outside this process."""
 
     def each(
         self,
@@ -28,37 +28,37 @@ class Workers(Protocol):
     ) -> Iterator[Any]:
         """``work(*shared, *item)`` for each item; the answers in the order of the items.
 
-        `work` is a module-level function and may be called again where a worker died. `stop`, asked while others
-        work, ends it with `Stopped`. What is shared is sent once a call; an object that says `stays_elsewhere`, once.
+        `work` is a module-level function and may be repeated if a worker dies. `stop` is polled meanwhile, and ends the
+        call with `Stopped`. `shared` is sent once per call; an object whose class sets `stays_elsewhere`, only once.
         """
         ...
 
     def map(
         self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: Any
     ) -> Iterator[Any]:
-        """What ``blocks.map(work, shared, own, dtype)`` gives, each block being read by who works on it."""
+        """As ``blocks.map(work, shared, own, dtype)``, with each block read by its worker."""
         ...
 
     def total(
         self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: Any
     ) -> tuple[Any, list[Any]]:
-        """What ``blocks.total(work, shared, own, dtype)`` gives, to the same bits."""
+        """As ``blocks.total(work, shared, own, dtype)``, to the same bits."""
         ...
 
 
 class Keeper(Protocol):
-    """Who keeps how far a fit is, for another one to go on from there."""
+    """Stores the progress of a fit so that another can resume it."""
 
     def name(self, *things: Any) -> str:
-        """A name for a problem, of all that it is made of: of another problem it is another."""
+        """A name for a problem that identifies everything it is made of."""
         ...
 
     def recall(self, problem: str) -> list[State] | None:
-        """The states in which a problem of this name was kept last."""
+        """The last states kept for a problem of this name."""
         ...
 
     def keep(self, problem: str, states: Callable[[], list[State]], is_solved: bool) -> None:
-        """Keep the states of a problem, which ``states()`` gives. Not every call need come to anything."""
+        """Keep the states of a problem, obtained by ``states()``; not every call need store them."""
         ...
 
 
@@ -67,18 +67,18 @@ _keeper: contextvars.ContextVar[Keeper | None] = contextvars.ContextVar("mercer_
 
 
 def workers_in_force() -> Workers | None:
-    """Who works for this thread, if anybody does."""
+    """The workers of this thread, if any."""
     return _workers.get()
 
 
 def keeper_in_force() -> Keeper | None:
-    """Who keeps how far the fits of this thread are, if anybody does."""
+    """The keeper of this thread, if any."""
     return _keeper.get()
 
 
 @contextmanager
 def in_force(workers: Workers | None, keeper: Keeper | None = None) -> Iterator[None]:
-    """In the body, `workers` do what can be divided, and `keeper` keeps how far it is; None: nobody does."""
+    """In the body, divisible work goes to `workers` and progress to `keeper`; None for neither."""
     tokens = _workers.set(workers), _keeper.set(keeper)
     try:
         yield
@@ -97,7 +97,7 @@ def each_kept(
     pack: Callable[[Any], State],
     unpack: Callable[[State], Any],
 ) -> Iterator[Any]:
-    """``workers.each``, where answers are kept by who is in force for that, and those kept before are not asked for.
+    """``workers.each``, with answers stored by the keeper in force, and stored ones not computed again.
 
     Parameters
     ----------

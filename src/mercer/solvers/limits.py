@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from mercer.solvers._types import Handler
 
 SLICE_SECONDS = 0.05
-# How long a kernel matrix may be in the making without a word.
+# Longest time without a report while a kernel matrix is computed.
 SILENCE_SECONDS = 0.5
 
 
 class _SoFar:
-    """What has happened in a fit; shared by copies of its limits."""
+    """The events of a fit so far, shared by copies of its limits."""
 
     def __init__(self, begin: float) -> None:
         self.is_pressed = False  # Ctrl-C
         self.is_cancelled = False  # by a callback
-        self.has_begun = False  # there is a first step to keep
-        self.is_told = False  # a solver knows that this is the end
-        self.may_raise = False  # there is nothing that Ctrl-C could leave half done
+        self.has_begun = False  # there is a first step worth keeping
+        self.is_told = False  # a solver has been told to stop
+        self.may_raise = False  # Ctrl-C would leave nothing half done
         self.spoken = begin
 
 
@@ -62,7 +62,7 @@ class Limits:
         Called with a `TracePoint` after every round; a true answer ends the fit.
     """
 
-    # Any stands for None, here and in `reached`: whoever was told of an end asks again for its status.
+    # Typed Any for None, here and in `reached`: callers that were told to stop ask again for the status.
     _around: "Limits | Any"
 
     def __init__(
@@ -78,21 +78,21 @@ class Limits:
         self._thread = threading.get_ident()
 
     def with_max_iter(self, max_iter: int) -> Self:
-        """The same limits, but with another bound on iterations: for a part of the work."""
+        """The same limits with another bound on iterations, for a part of the work."""
         other = copy.copy(self)
         other.max_iter = max_iter
         return other
 
     def at_most(self, steps: int) -> Self:
-        """The same limits with no more than so many iterations."""
+        """The same limits with at most `steps` iterations."""
         return self.with_max_iter(steps if self.max_iter < 0 else min(steps, self.max_iter))
 
     def after(self, done: int) -> Self:
-        """The same limits when so many iterations have been taken already."""
+        """The same limits after `done` iterations."""
         return self.with_max_iter(self.max_iter if self.max_iter < 0 else max(0, self.max_iter - done))
 
     def unwatched(self) -> Self:
-        """The same limits without callbacks: for a part of the work that reports by itself."""
+        """The same limits without callbacks, for a part of the work that reports separately."""
         quiet = copy.copy(self)
         quiet.callbacks = ()
         return quiet
@@ -107,7 +107,7 @@ class Limits:
         return 2**62 if self.max_iter < 0 else self.max_iter - done
 
     def reached(self) -> Status | Any:
-        """The status that ends the fit now, or None. Whoever asks winds up when told so."""
+        """The status that ends the fit now, or None. A caller that gets one must wind up."""
         status = self._end()
         if status is not None:
             self._so_far.is_told = True
@@ -116,7 +116,7 @@ class Limits:
         return status
 
     def is_over(self) -> bool:
-        """Whether the end has come, asked by work that may be left undone: the fit need not hear that it was told."""
+        """Whether the fit should end, for optional work: unlike `reached`, it does not oblige the caller to wind up."""
         return self._end() is not None
 
     def _end(self) -> Status | None:
@@ -127,10 +127,10 @@ class Limits:
         return None if self._around is None else self._around._end()
 
     def stop(self, share: float | None = None) -> bool:
-        """Whether the fit should end now: asked between tiles of long products.
+        """Whether the fit should end now; polled between the tiles of long products.
 
-        `share` of a kernel matrix in the making is shown to the callbacks now and then, in the thread
-        that fits.
+        `share`, the part of a kernel matrix already computed, is shown to the callbacks now and then, in the fitting
+        thread.
         """
         if share is not None and self.callbacks and threading.get_ident() == self._thread:
             self._tell(share)
@@ -141,7 +141,7 @@ class Limits:
             self.report(TracePoint(self.seconds, 0, math.inf, 0.0, int(100 * share), 100, "kernel"))
 
     def report_solved(self, done: int, total: int) -> None:
-        """Show the callbacks how many of the problems of a fit are solved."""
+        """Show the callbacks how many of the fit's problems are solved."""
         if self.callbacks:
             self.report(TracePoint(self.seconds, 0, 0.0, 0.0, done, total, "problems"))
 
@@ -155,15 +155,15 @@ class Limits:
                 self._so_far.is_cancelled = True
 
     def in_force(self) -> "_InForce":
-        """A context in which they hold for all that is done; one Ctrl-C is a flag meanwhile.
+        """A context in which these limits apply to everything; the first Ctrl-C only sets a flag meanwhile.
 
-        A Ctrl-C that came too late for any solver to hear of it is raised at the end, when the model is complete.
+        A Ctrl-C too late for any solver to see is raised at the end, when the model is complete.
         """
         return _InForce(self)
 
     @contextmanager
     def raising_at_once(self) -> Iterator[None]:
-        """Ctrl-C raises in the body, which is code of the user's: nothing of ours is half done meanwhile."""
+        """In the body, which is user code, Ctrl-C raises: none of our work is half done there."""
         outermost = self
         while outermost._around is not None:
             outermost = outermost._around
@@ -177,16 +177,16 @@ class Limits:
 
     @property
     def has_deadline(self) -> bool:
-        """Whether time ends the fit, or one around it."""
+        """Whether the time limit of this fit, or of one around it, has passed."""
         return self.deadline is not None or (self._around is not None and self._around.has_deadline)
 
     def end_of_waiting(self) -> BaseException | None:
-        """The error with which whoever waits for a compiler leaves now, or None (`mercer._jit.waiting`)."""
+        """The error to raise while waiting for a compiler, or None (`mercer._jit.waiting`)."""
         if self._end() is None:
             return None
         if not self._has_begun():
             return self._reason("Mercer's code was compiled for such data")
-        # A solver that knows of the end winds up, and has a model to lose.
+        # A solver that was told to stop is winding up, and has a model to lose.
         return None if self._so_far.is_told else Stopped()
 
     def _has_begun(self) -> bool:
@@ -212,7 +212,7 @@ class Limits:
         return self._so_far.is_cancelled or (self._around is not None and self._around._is_cancelled())
 
     def _pressed(self, _number: int, _frame: FrameType | None) -> None:
-        """Ctrl-C, for the first time."""
+        """Handler of the first Ctrl-C."""
         self._so_far.is_pressed = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if self._so_far.may_raise:
@@ -220,9 +220,9 @@ class Limits:
 
 
 def _install(handler: "Handler") -> "Handler":
-    """Have Ctrl-C call `handler`; whom it called before, or None where it is not ours to have.
+    """Install `handler` for Ctrl-C; the previous handler, or None if Ctrl-C belongs to the application.
 
-    Python hears of signals in the main thread; an application that handles Ctrl-C itself keeps doing so.
+    Python handles signals in the main thread; an application with a handler of its own keeps it.
     """
     if threading.current_thread() is not threading.main_thread():
         return None
@@ -239,7 +239,7 @@ def _holder(handler: "Handler") -> "holding_interrupts | None":
 
 
 class _InForce:
-    """What `Limits.in_force` gives. A class, because a small fit takes little longer than a generator or two."""
+    """The context of `Limits.in_force`. A class, since a generator takes a noticeable part of a small fit's time."""
 
     _before: Any
 
@@ -260,7 +260,7 @@ class _InForce:
         end_force(self._token)
         limits = self._limits
         if kind is not None and issubclass(kind, Stopped):
-            # Nobody had anything to keep.
+            # No solver had a result to keep.
             raise limits._reason("the first step") from None
         if kind is not None:
             return
@@ -272,9 +272,9 @@ class _InForce:
 
 
 class holding_interrupts:  # noqa: N801 - read as a verb
-    """A context for a fit and its file: Ctrl-C that comes after the one is raised after the other.
+    """A context for a fit and the file it writes: Ctrl-C after the fit is raised once the file is complete.
 
-    During a fit it ends the fit, and before one it is raised, as everywhere. A second Ctrl-C raises as usual.
+    During the fit it ends the fit, and before it is raised as usual. A second Ctrl-C raises at once.
     """
 
     def __enter__(self) -> None:
@@ -297,6 +297,6 @@ class holding_interrupts:  # noqa: N801 - read as a verb
 
 
 def limits_in_force() -> Limits:
-    """The limits of the fit that this thread works for; none beside a fit."""
+    """The limits of the fit this thread works for; unlimited outside a fit."""
     limits = ends_in_force()
     return Limits() if limits is None else cast(Limits, limits)

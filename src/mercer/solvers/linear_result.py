@@ -35,15 +35,15 @@ class LinearSolution:
     trace: list[TracePoint] = field(default_factory=list)
 
 
-# The relative gap at which a solver that is asked to polish stops.
+# The relative gap at which a polishing solver stops.
 POLISHED = 1e-15
 
 
 def is_within(primal: float, dual: float, gap_tol: float) -> bool:
-    """Whether the gap is at most `gap_tol` of the primal objective; of one that overflows, nothing is known."""
+    """Whether the gap is at most `gap_tol` of the primal objective; False if that overflows."""
     return isfinite(primal) and primal - dual <= gap_tol * abs(primal)
 
 
 def share_of_gap(primal: float, dual: float) -> float:
-    """The gap as a share of the primal objective."""
+    """The gap relative to the primal objective."""
     return (primal - dual) / max(abs(primal), 1e-300)

@@ -26,7 +26,7 @@ import numpy as np
 from mercer._jit.threads import Stopped
 from mercer._jit.waiting import run_apart
 
-# What the process runs: its modules are found where ours are.
+# The program of the process; it searches modules where this one does.
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from mercer.solvers.other_process import serve; serve()"
 
 Stop = Callable[[], bool]
@@ -38,12 +38,9 @@ class _Died(Exception):
 
 
 def call(function: Callable[..., Arrays], stop: Stop, arrays: Arrays, **options: Any) -> Arrays:
-    """``function(**arrays, **options)``, of a module's own functions, in another process.
+    """Call ``function(**arrays, **options)``, a module-level function, in another process.
 
-    Raises
-    ------
-    Stopped
-        As soon as `stop`, which is asked all the while, says so.
+    Raises Stopped as soon as `stop`, polled meanwhile, says so.
     """
     try:
         process = _start()
@@ -65,7 +62,7 @@ def _start() -> subprocess.Popen[bytes]:
     if not sys.executable:
         raise FileNotFoundError("no interpreter to run")
     paths = [str(Path(path).absolute()) for path in sys.path]
-    # In a session of its own: Ctrl-C is for us to answer.
+    # In its own session, since Ctrl-C is for this process to handle.
     return subprocess.Popen(  # noqa: S603 - this very interpreter, with a program of our own
         [sys.executable, "-c", _PROGRAM, *paths],
         stdin=subprocess.PIPE,
@@ -89,7 +86,7 @@ def _exchange(process: subprocess.Popen[bytes], request: dict[str, Any], arrays:
 
 def _send(pipe: IO[bytes], header: dict[str, Any], arrays: Arrays) -> None:
     pipe.write(json.dumps({**header, "arrays": list(arrays)}).encode() + b"\n")
-    # NumPy asks a file of the system for its position, and a pipe has none: it is shown the writing alone.
+    # NumPy asks a real file for its position, which a pipe lacks, so it sees only `write`.
     for array in arrays.values():
         np.lib.format.write_array(SimpleNamespace(write=pipe.write), array, allow_pickle=False)
 
@@ -100,8 +97,8 @@ def _receive(pipe: IO[bytes]) -> tuple[dict[str, Any], Arrays]:
 
 
 def serve() -> None:
-    """Answer one request; what the process does."""
-    # Whatever a library prints must not come between the numbers.
+    """Answer one request: the main function of the process."""
+    # Output printed by a library must not mix with the numbers.
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         request, arrays = _receive(sys.stdin.buffer)

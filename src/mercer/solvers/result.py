@@ -20,7 +20,7 @@ class Status(IntEnum):
     NOT_CONVEX = 6
     INTERRUPTED = 7
 
-    # What people print is the word; the number is for files.
+    # Printed as its name; the number is for files.
     def __str__(self) -> str:
         return self.name
 
@@ -53,11 +53,11 @@ _MEANINGS = {
 class TracePoint:
     """The state of a solver after one round.
 
-    `gap` is the relative duality gap of the points that the solver looks at, or None where it is not known.
-    Where `stage` is "kernel" it is the state of the kernel matrix before the first round, `working_set` per
-    cent of which are there; where it is "problems", `working_set` of `active` problems are solved; where it is "pass",
-    `working_set` of `active` rows have been gone through in pass `iterations` over blocks. `route` is the way that a
-    dual is solved (`mercer.solvers.dual_qp.policy.Route`), where there are several.
+    `gap` is the relative duality gap of the solver's current points, or None if it is not known. In the `stage`
+    "kernel" the kernel matrix is being computed, and `working_set` per cent of it are done; in "problems",
+    `working_set` of `active` problems are solved; in "pass", `working_set` of `active` rows have been read in pass
+    `iterations` over the blocks. `route` names the way a dual is solved (`mercer.solvers.dual_qp.policy.Route`) where
+    there are several.
     """
 
     seconds: float
@@ -75,10 +75,9 @@ class TracePoint:
 class Solution:
     """Signed dual coefficients with their negative gradient, and how the solver ended.
 
-    `gradient` is p - Q beta for every point if `is_gradient_complete`; a solver that was
-    stopped may leave it stale away from its last working set. `bias` is two numbers where two
-    sums are fixed. `rounding` is what entries in single precision may add to the violation that the trace ends with:
-    infinite where nobody has compared them with double precision.
+    `gradient` is p - Q beta for every point if `is_gradient_complete`; a solver that was stopped may leave it stale
+    away from its last working set. `bias` has two entries if two sums are fixed. `rounding` is what single-precision
+    entries may add to the final violation of the trace: infinite if they were never compared with double precision.
     """
 
     beta: np.ndarray
@@ -92,5 +91,5 @@ class Solution:
 
     @classmethod
     def empty(cls, n: int, status: Status, bias: float = 0.0) -> Self:
-        """No support vectors: what there is before the first step."""
+        """No support vectors: the state before the first step."""
         return cls(np.zeros(n), np.zeros(n), bias, status, 0, is_gradient_complete=False)

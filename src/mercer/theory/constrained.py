@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
+from scipy import optimize
 from scipy.linalg import null_space
-from scipy.optimize import lsq_linear, minimize
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import ArrayLike, BoolArray, FloatArray
@@ -86,7 +86,7 @@ class LagrangeSolution:
         return "\n".join(map(str, self.points))
 
 
-def minimise(
+def minimize(
     f: Callable[[FloatArray], Any],
     start: ArrayLike,
     *,
@@ -124,14 +124,14 @@ def minimise(
     The point of x + y = 1 nearest to the origin:
 
     >>> from mercer import theory
-    >>> found = theory.minimise(lambda u: u @ u, [0.0, 0.0], equalities=[lambda u: u[0] + u[1] - 1.0])
+    >>> found = theory.minimize(lambda u: u @ u, [0.0, 0.0], equalities=[lambda u: u[0] + u[1] - 1.0])
     >>> print(found.best)
     (0.5, 0.5): value 0.5, multipliers (-1), strict local optimum
     """
     return _Problem(f, tuple(equalities), tuple(inequalities), 1.0, tol).solve(start, n_starts, random_state)
 
 
-def maximise(
+def maximize(
     f: Callable[[FloatArray], Any],
     start: ArrayLike,
     *,
@@ -141,12 +141,12 @@ def maximise(
     tol: float = 1e-6,
     random_state: int = 0,
 ) -> LagrangeSolution:
-    """Maximise f: like `minimise` for -f, and the multipliers are those of -f.
+    """Maximise f: like `minimize` for -f, and the multipliers are those of -f.
 
     Parameters
     ----------
     f, start, equalities, inequalities, n_starts, tol, random_state
-        As in `minimise`.
+        As in `minimize`.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def maximise(
     The largest 6x + 8y on the unit disc, from Gordon's slides, with the constraint the right way round:
 
     >>> from mercer import theory
-    >>> found = theory.maximise(lambda u: 6 * u[0] + 8 * u[1], [0.0, 0.0], inequalities=[lambda u: u @ u - 1.0])
+    >>> found = theory.maximize(lambda u: 6 * u[0] + 8 * u[1], [0.0, 0.0], inequalities=[lambda u: u @ u - 1.0])
     >>> print(found.best)
     (0.6, 0.8): value 10, multipliers (5), strict local optimum
     """
@@ -207,7 +207,7 @@ class _Problem:
         constraints = [{"type": kind, "fun": lambda v, s=s, each=each: s * float(each(v))} for kind, s, each in kinds]
         options = {"maxiter": 500, "ftol": 1e-14}
         with np.errstate(all="ignore"):
-            end = minimize(self.objective, u, method="SLSQP", constraints=constraints, options=options).x
+            end = optimize.minimize(self.objective, u, method="SLSQP", constraints=constraints, options=options).x
         return end if np.isfinite(end).all() and np.isfinite(self.objective(end)) else u
 
     def _polished(self, u: FloatArray) -> FloatArray:
@@ -256,7 +256,7 @@ class _Problem:
         a = np.zeros(len(self.equalities) + len(self.inequalities))
         if len(active):
             low = np.where(active < len(self.equalities), -np.inf, 0.0)
-            a[active] = lsq_linear(self._slopes(u)[active].T, -gradient, (low, np.inf), method="bvls").x
+            a[active] = optimize.lsq_linear(self._slopes(u)[active].T, -gradient, (low, np.inf), method="bvls").x
         return a
 
     def _residuals(self, u: FloatArray, a: FloatArray) -> KKTResiduals:

@@ -267,6 +267,6 @@ def _spread(machine: "Machine", ball: "Ball", n_jobs: int | None) -> float | Flo
         return kernel_spread(machine.X, machine.kernel, n_jobs)
     diag = machine.kernel.diag(machine.X)
     if machine.bias != "free":
-        return diag + (1.0 if machine.bias == "penalised" else 0.0)
+        return diag + (1.0 if machine.bias == "penalized" else 0.0)
     by_distance = 2.0 * ball.radius**2 + 0.5 * float(diag.max() - diag.min())
     return min(by_distance, 2.0 * float(diag.max()))

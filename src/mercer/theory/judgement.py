@@ -18,7 +18,7 @@ _SOURCES = {
     "support_vectors": "Vapnik, The Nature of Statistical Learning Theory (1995), chapter 5",
     "xi_alpha": "Joachims, ICML (2000), pages 431-438; Jaakkola & Haussler, AISTATS (1999)",
 }
-_BIASES = {"free": "free bias", "penalised": "penalised bias", "none": "homogeneous"}
+_BIASES = {"free": "free bias", "penalized": "penalised bias", "none": "homogeneous"}
 
 
 @dataclass(frozen=True)

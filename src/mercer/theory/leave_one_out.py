@@ -63,7 +63,7 @@ def xi_alpha_bound(
         xi_i = max(0, 1 - y_i f(x_i)).
     spread : float or array (m,)
         R^2 for a free bias; else k(x_i, x_i), with 1 added for a penalised bias.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     loss : {"hinge", "squared_hinge"}
         The squared hinge adds xi_i / alpha_i to the diagonal of the kernel, so with a free bias
         its slack counts twice.
@@ -115,7 +115,7 @@ def squared_spans(K: ArrayLike, free: ArrayLike, support: ArrayLike, bias: str =
         Kernel matrix; with 1 added for a penalised bias.
     free, support : array of int, or of bool (m,)
         Rows strictly inside their box, and all support vectors: their numbers, or masks.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
 
     Returns
     -------

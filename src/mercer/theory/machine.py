@@ -48,7 +48,7 @@ class Machine:
         Labels as +1 and -1, and f(x_i).
     norm, intercept : float
         norm(w) in feature space, and b.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     alpha : ndarray (m,) or None
         Dual variables of a support vector machine, if the model has them.
     lam : float or None
@@ -120,7 +120,7 @@ class Machine:
         if self.alpha is None or not self.lam or self.is_weighted or not self.is_svm:
             return None
         C = 1.0 / (2.0 * self.lam * self.m)
-        penalised = self.intercept**2 if self.bias == "penalised" else 0.0
+        penalised = self.intercept**2 if self.bias == "penalized" else 0.0
         half_norm = 0.5 * (self.norm**2 + penalised)
         primal = half_norm + C * float(MARGIN_LOSSES[self.loss].value(self.margins).sum())
         ridge = cast(Any, MARGIN_LOSSES[self.loss].ridge)(C)
@@ -148,7 +148,7 @@ class Machine:
         feature r, with the r that makes the product of the two norms smallest: rho norm(w) + abs(b).
         """
         b = abs(self.intercept)
-        if self.bias == "penalised":
+        if self.bias == "penalized":
             return float(np.hypot(self.rho, 1.0)), float(np.hypot(self.norm, b))
         if b == 0 or self.rho == 0 or self.norm == 0:
             return self.rho, self.norm
@@ -332,7 +332,7 @@ def _bias(model: Any, intercept: float) -> str:
     if intercept == 0 or not getattr(model, "fit_intercept", True):
         return "none"
     # LIBLINEAR's bias is the weight of a constant feature.
-    return "penalised" if hasattr(model, "intercept_scaling") else "free"
+    return "penalized" if hasattr(model, "intercept_scaling") else "free"
 
 
 def _lambda(model: Any, m: int) -> float | None:

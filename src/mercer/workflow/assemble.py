@@ -158,7 +158,7 @@ def _asked(kernel: Any, dataset: Dataset, scale: bool) -> Any:
 
 
 def _by_columns(X: Any, scale: bool) -> Columns:
-    return Columns.infer(X) if scale else Columns.infer(X).replace(standardise=False)
+    return Columns.infer(X) if scale else Columns.infer(X).replace(standardize=False)
 
 
 def _data_and_kernel(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, Any, Any, tuple[str, ...]]:
@@ -181,7 +181,7 @@ def _data_and_kernel(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, A
     if isinstance(kernel, Columns):
         return X, kernel, None, (_about_columns(kernel, scale),)
     note = "columns of numbers scaled to mean 0, deviation 1" if scale else "columns as they are"
-    return X, placed(kernel, X, standardise=scale), None, (note,)
+    return X, placed(kernel, X, standardize=scale), None, (note,)
 
 
 def _of_vectors(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, Any, Any, tuple[str, ...]]:

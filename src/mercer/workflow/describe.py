@@ -54,7 +54,7 @@ def describe_data(dataset: Dataset, seen: Sequence[Seen], task: str | None = Non
         "format": dataset.format,
         "kind": dataset.kind,
         "rows": len(dataset),
-        "unlabelled": dataset.unlabelled,
+        "unlabeled": dataset.unlabeled,
         "notes": [{"column": note.name, "kind": note.kind, "text": note.text} for note in dataset.notes],
         "target": describe_target(dataset, task),
         "columns": [one._asdict() for one in seen],

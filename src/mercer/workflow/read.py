@@ -14,19 +14,19 @@ from mercer.io.dataset import Dataset, read_table
 from mercer.io.source import Source
 
 
-def read_labelled(source: Any, *, skip_unlabelled: bool = False, **options: Any) -> Dataset:
+def read_labeled(source: Any, *, skip_unlabeled: bool = False, **options: Any) -> Dataset:
     """`mercer.io.read_table`, which may leave out rows whose target has no value."""
-    if not skip_unlabelled or options.get("target") is None:
+    if not skip_unlabeled or options.get("target") is None:
         found: Dataset = read_table(source, **options)
         return found
     whole: Dataset = read_table(source, **{**options, "target": None})
-    return whole.with_target(options["target"], skip_unlabelled=True)
+    return whole.with_target(options["target"], skip_unlabeled=True)
 
 
 def read_for_model(source: str, model: Any, **options: Any) -> tuple[Dataset, Dataset]:
     """(data with the columns that a model was fitted to, those that it does not know left out; all of them).
 
-    The options are those of `mercer.io.read_table`, and `skip_unlabelled`.
+    The options are those of `mercer.io.read_table`, and `skip_unlabeled`.
     """
     from mercer.report.model_words import columns_of
 
@@ -50,12 +50,12 @@ def _read_typed(source: str, model: Any, columns: list[str] | None, options: dic
     items = _columns_of_items(getattr(getattr(machine_of(model), "expansion_", None), "kernel", None))
     found: Dataset
     if not items:
-        found = read_labelled(source, n_features=None if columns else getattr(model, "n_features_in_", None), **options)
+        found = read_labeled(source, n_features=None if columns else getattr(model, "n_features_in_", None), **options)
         return found
     again = _rereadable(source, options.get("memory_limit"))
-    there = read_labelled(again(), **{**options, "target": None}).columns or []
+    there = read_labeled(again(), **{**options, "target": None}).columns or []
     texts = dict.fromkeys((*options.get("text", ()), *(name for name in items if name in there)))
-    found = read_labelled(again(), **{**options, "text": tuple(texts)})
+    found = read_labeled(again(), **{**options, "text": tuple(texts)})
     return found
 
 

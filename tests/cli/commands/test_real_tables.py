@@ -69,11 +69,11 @@ def test_ids_and_probabilities_stand_beside_predictions_and_formulas_are_texts(c
 def test_rows_without_a_label_are_left_out_where_asked(churn, mercer, answer, tmp_path):
     content = churn.read_text().replace(",no\n", ",\n", 5)
     (tmp_path / "some.csv").write_text(content)
-    found = answer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabelled")
+    found = answer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabeled")
     assert found["data"]["rows"] == 795
-    _, _, err = mercer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabelled")
+    _, _, err = mercer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabeled")
     assert "5 rows without a value to predict" in err
-    assert answer("evaluate", "some.mercer", "some.csv", "--skip-unlabelled")["scores"]["rows"] == 795
+    assert answer("evaluate", "some.mercer", "some.csv", "--skip-unlabeled")["scores"]["rows"] == 795
 
 
 def test_what_the_compiler_takes_is_no_time_to_fit(monkeypatch):

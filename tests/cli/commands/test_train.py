@@ -87,7 +87,7 @@ def test_bounds_are_those_of_theory(files, answer):
 def test_a_kernel_is_written_as_an_expression(files, answer):
     expression = "rbf(gamma=0.5) + 2*spectrum(k=3).normalized()@note"
     found = answer("train", files / "crossings.csv", "--target", "late", "--kernel", expression)
-    assert found["model"]["kernel"].startswith("standardised(rbf(gamma=0.5))@wind + 2*spectrum")
+    assert found["model"]["kernel"].startswith("standardized(rbf(gamma=0.5))@wind + 2*spectrum")
 
 
 def test_quantities_are_regressed_in_units_of_their_spread(files, answer):
@@ -300,7 +300,7 @@ def test_a_kernel_for_each_column_can_be_asked_for(files, answer, tmp_path, sour
     kernel = library.load(tmp_path / "by_columns.mercer").kernel
     assert isinstance(kernel, library.kernels.Columns)
     assert set(kernel.kernels) == columns
-    assert kernel.standardise is (scale == "--scale")
+    assert kernel.standardize is (scale == "--scale")
 
 
 def test_a_kernel_for_each_column_needs_columns(mercer, tmp_path):

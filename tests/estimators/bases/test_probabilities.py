@@ -28,7 +28,7 @@ KINDS = [
     {"probability": True},
     {"probability": "isotonic"},
     {"probability": True, "multi_class": "ovr"},
-    {"probability": True, "loss": "squared_hinge", "bias": "penalised"},
+    {"probability": True, "loss": "squared_hinge", "bias": "penalized"},
     {"probability": True, "bias": "none"},
     {"probability": True, "solver": "chunking"},
 ]

@@ -86,7 +86,7 @@ def rings():
     for label in labels:
         n = int(rng.integers(4, 7))
         edges = [(i, i + 1) for i in range(n - 1)] + ([(0, n - 1)] if label else [])
-        made.append(Graph(edges).labelled("degree"))
+        made.append(Graph(edges).labeled("degree"))
     return made, labels
 
 

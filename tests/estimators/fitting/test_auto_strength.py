@@ -135,7 +135,7 @@ def test_C_is_what_its_formula_says_of_all_rows(cancer, form):
     assert unit_of(SVR(kernel=kernel), given, target) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("form", ["dense", "precomputed"])
 def test_C_of_many_rows_does_not_depend_on_their_order(bias, form):
     rng = np.random.default_rng(0)
@@ -151,7 +151,7 @@ def test_C_of_many_rows_does_not_depend_on_their_order(bias, form):
             for rows in (np.arange(1500), order)
         ]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
-    spread = {"free": spread_by_hand(K), "penalised": K.diagonal().mean() + 1.0, "none": K.diagonal().mean()}[bias]
+    spread = {"free": spread_by_hand(K), "penalized": K.diagonal().mean() + 1.0, "none": K.diagonal().mean()}[bias]
     assert found[0] == pytest.approx(3.0 * y.std() / spread, rel=0.05 if bias == "free" else 1e-9)
 
 

@@ -56,8 +56,8 @@ def far_rows():
 
 
 HARD = {
-    "squared hinge, large C": mercer.SVC(kernel="linear", C=1e6, loss="squared_hinge", bias="penalised"),
-    "hinge, large C": mercer.SVC(kernel="linear", C=1e8, bias="penalised"),
+    "squared hinge, large C": mercer.SVC(kernel="linear", C=1e6, loss="squared_hinge", bias="penalized"),
+    "hinge, large C": mercer.SVC(kernel="linear", C=1e8, bias="penalized"),
     "Huber's loss": mercer.KernelMachine("huber", kernel="linear", alpha=1e-6),
     "components": mercer.KernelPCA(3, kernel="linear"),
     "components, not centred": mercer.KernelSVD(3, kernel="linear"),
@@ -81,7 +81,7 @@ def test_a_fit_that_rounding_could_have_spoilt_is_certified_before_it_ends(monke
     rows, labels = far_rows()
     monkeypatch.setattr(SoftMargin, "certificate", that_denies(SoftMargin.certificate))
     with pytest.warns(ConvergenceWarning):
-        hard = mercer.SVC(kernel="linear", C=1e3, bias="penalised").fit(rows, labels)
+        hard = mercer.SVC(kernel="linear", C=1e3, bias="penalized").fit(rows, labels)
     assert hard.status_ != Status.OPTIMAL
 
 

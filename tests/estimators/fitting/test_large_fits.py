@@ -54,7 +54,7 @@ CASES = {
     "sparse": (SVC(C=5.0), "sparse"),
     "given matrix": (SVC(C=5.0, kernel="precomputed"), "precomputed"),
     "squared hinge": (SVC(loss="squared_hinge"), "dense"),
-    "penalised bias": (SVC(bias="penalised"), "dense"),
+    "penalised bias": (SVC(bias="penalized"), "dense"),
     "no bias": (SVC(bias="none"), "dense"),
     "gap": (SVC(gap_tol=1e-3), "dense"),
     "weights": (SVC(class_weight={1: 3.0, -1: 0.5}), "dense"),

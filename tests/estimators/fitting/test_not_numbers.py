@@ -71,9 +71,9 @@ def test_advice_for_graphs_of_networkx_works():
     from mercer import Graph
 
     graphs = [networkx.path_graph(3), networkx.path_graph(4), networkx.complete_graph(3), networkx.complete_graph(4)]
-    with pytest.raises(DataError, match=r'Graph.of\(graph\).labelled\("degree"\)'):
+    with pytest.raises(DataError, match=r'Graph.of\(graph\).labeled\("degree"\)'):
         SVC(kernel="wl").fit(graphs, y)
-    labelled = [Graph.of(graph).labelled("degree") for graph in graphs]
+    labelled = [Graph.of(graph).labeled("degree") for graph in graphs]
     assert SVC(kernel="wl").fit(labelled, y).predict(labelled).tolist() == y
     for graph in graphs:
         networkx.set_node_attributes(graph, "x", "label")

@@ -49,7 +49,7 @@ def test_a_linear_machine_on_them_is_the_machine_over_landmarks():
     linear = make_pipeline(
         Nystroem(gamma=0.2, n_components=60, random_state=1), LinearSVC(C=1.0, tol=1e-7, loss="hinge")
     )
-    machine = SVC(gamma=0.2, bias="penalised", gap_tol=1e-7, approximation=LowRank(60, random_state=1))
+    machine = SVC(gamma=0.2, bias="penalized", gap_tol=1e-7, approximation=LowRank(60, random_state=1))
     linear.fit(X, y)
     machine.fit(X, y)
     assert linear[-1].certificate_.primal == pytest.approx(machine.certificate_.primal, rel=1e-5)

@@ -41,7 +41,7 @@ def test_multinomial_is_scikit_learns(n):
     np.testing.assert_allclose(model.dual_coef_.sum(axis=0), 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("n", [150, 800])
 def test_the_certificate_closes(bias, classes, n):
@@ -56,7 +56,7 @@ def test_the_certificate_closes(bias, classes, n):
     assert certificate.box_violation < 1e-9
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_rounded_entries_end_at_the_same_solution(bias, classes):
     X, y = noisy(1800, classes=classes)
@@ -212,7 +212,7 @@ def test_a_large_C_among_noisy_labels(C):
     assert model.n_iter_[0] < 50
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("C", [1e6, 1e8])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_equal_rows_with_every_label_have_no_preference_at_any_c(classes, C, bias, rng):

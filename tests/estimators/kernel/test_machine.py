@@ -37,7 +37,7 @@ def quantities(n=150):
     return 20.0 * X[:n], (y[:n] - y.mean()) / y.std()
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", [*OF_MARGINS, *OF_RESIDUALS], ids=lambda each: getattr(each, "name", each))
 def test_every_loss_is_certified(loss, bias):
     is_margin = loss in OF_MARGINS

@@ -108,14 +108,14 @@ def test_generalised_cross_validation_is_its_formula():
     hat = K @ np.linalg.inv(K + 0.3 * np.eye(120))
     errors = Y[:, 0] - hat @ Y[:, 0]
     expected = (errors**2).mean() / (1 - np.trace(hat) / 120) ** 2
-    assert model.loo_.generalised == pytest.approx(expected)
+    assert model.loo_.generalized == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("criterion", ["loo", "gcv"])
 def test_the_chosen_penalty_has_the_least_error(criterion):
     alphas = np.logspace(-4, 2, 7)
     model = KernelRidge(alphas=alphas, criterion=criterion, leave_one_out=True, **RBF_).fit(X, Y)
-    name = "mean_squared_error" if criterion == "loo" else "generalised"
+    name = "mean_squared_error" if criterion == "loo" else "generalized"
     each = [getattr(KernelRidge(alpha=a, leave_one_out=True, **RBF_).fit(X, Y).loo_, name) for a in alphas]
     np.testing.assert_allclose(model.alpha_errors_, each, rtol=1e-8)
     assert model.alpha_ == alphas[int(np.argmin(each))]

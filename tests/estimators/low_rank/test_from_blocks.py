@@ -35,7 +35,7 @@ WEIGHTS = np.where(rng.random(N) < 0.1, 0.0, rng.random(N))
 
 MACHINES = {
     "hinge": (SVC(C=2.0), Y),
-    "squared hinge": (SVC(loss="squared_hinge", bias="penalised", gamma=0.4), Y),
+    "squared hinge": (SVC(loss="squared_hinge", bias="penalized", gamma=0.4), Y),
     "pairs": (SVC(class_weight="balanced"), Y3),
     "rest": (SVC(multi_class="ovr", kernel="rbf + linear"), Y3),
     "tube": (SVR(C=2.0, epsilon=0.2), VALUES),

@@ -40,7 +40,7 @@ T = TEACHER + 0.2 * rng.normal(size=N)
 
 MACHINES = {
     "hinge": (SVC(C=2.0), Y),
-    "squared hinge": (SVC(C=0.5, loss="squared_hinge", bias="penalised"), Y),
+    "squared hinge": (SVC(C=0.5, loss="squared_hinge", bias="penalized"), Y),
     "no bias": (SVC(bias="none"), Y),
     "pairs": (SVC(class_weight="balanced"), Y3),
     "rest": (SVC(multi_class="ovr"), Y3),
@@ -103,7 +103,7 @@ def test_over_blocks_it_is_the_same(name, many_rows):
         assert certificate.box_violation == 0.0
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_several_classes_of_many_rows_need_no_matrix_of_them(bias, monkeypatch):
     machine = with_landmarks(KernelLogisticRegression(bias=bias, tol=1e-6))
     weights = np.where(np.arange(N) < 20, 0.0, 1.0)

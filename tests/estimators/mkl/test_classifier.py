@@ -15,7 +15,7 @@ from mercer.kernels import RBF, Custom, Linear, On, Polynomial, Precomputed, Sig
 from mercer.problems.mkl.weighted_kernels import WeightedCertificate, WeightSet
 from tests.estimators.datasets import scaled, two_classes
 
-METHODS = ("cv", "alignment", "centred_alignment", "average", "simple", "easy", "lp-norm")
+METHODS = ("cv", "alignment", "centered_alignment", "average", "simple", "easy", "lp-norm")
 KERNELS = [Linear(), RBF(gamma=0.02), RBF(gamma=0.1), RBF(gamma=1.0)]
 EXACT = {"gap_tol": 1e-9, "tol": 1e-9}
 
@@ -59,7 +59,7 @@ def test_the_model_is_the_machine_with_the_weighted_kernel(kind, method):
     np.testing.assert_allclose(model.kernel_(X), expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["simple", "lp-norm", "easy", "alignment", "centred_alignment", "average"])
+@pytest.mark.parametrize("method", ["simple", "lp-norm", "easy", "alignment", "centered_alignment", "average"])
 def test_order_of_kernels_and_rows_does_not_matter(method):
     X, y = two_classes("wine")
     first = MKLClassifier(KERNELS, method=method, **EXACT).fit(X, y)
@@ -69,12 +69,12 @@ def test_order_of_kernels_and_rows_does_not_matter(method):
     np.testing.assert_allclose(other.decision_function(X), first.decision_function(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("method", ["simple", "lp-norm", "easy", "centred_alignment"])
+@pytest.mark.parametrize("method", ["simple", "lp-norm", "easy", "centered_alignment"])
 def test_a_kernel_given_twice_shares_its_weight(method):
     X, y = two_classes("wine")
     model = MKLClassifier([*KERNELS, KERNELS[1]], method=method, **EXACT).fit(X, y)
     assert model.weights_[1] == pytest.approx(model.weights_[4], abs=1e-4)
-    if method in ("simple", "centred_alignment"):
+    if method in ("simple", "centered_alignment"):
         # There the twin brings nothing: the kernel of the fit is the same.
         alone = MKLClassifier(KERNELS, method=method, **EXACT).fit(X, y)
         assert alone.weights_[1] == pytest.approx(2.0 * model.weights_[1], abs=1e-3)
@@ -119,7 +119,7 @@ def test_useless_kernels_get_nothing(rng):
     X = np.hstack([X[:200, :3], rng.normal(size=(200, 3))])
     y = y[:200]
     kernels = [On([0, 1, 2], RBF(gamma=0.3)), *(On([k], RBF(gamma=0.3)) for k in (3, 4, 5))]
-    for method in ("simple", "centred_alignment", "cv"):
+    for method in ("simple", "centered_alignment", "cv"):
         model = MKLClassifier(kernels, method=method).fit(X, y)
         assert model.weights_[0] > 0.7, method
 
@@ -273,7 +273,7 @@ def test_rows_beyond_the_memory_are_summed_on_the_fly(monkeypatch):
         raise AssertionError("no matrix may be kept")
 
     monkeypatch.setattr(SeveralKernels, "keep", refuse)
-    for method, atol in (("simple", 2e-3), ("centred_alignment", 1e-6), ("easy", 1e-3), ("lp-norm", 2e-2)):
+    for method, atol in (("simple", 2e-3), ("centered_alignment", 1e-6), ("easy", 1e-3), ("lp-norm", 2e-2)):
         kept = whole if method == "simple" else None
         tight = MKLClassifier(KERNELS, method=method, gap_tol=1e-4, memory_limit="20MB").fit(X, y)
         assert tight.status_.name == "OPTIMAL"

@@ -40,7 +40,7 @@ def test_a_bound_on_the_number_of_machines(method):
     assert model.score(X, y) > 0.8
 
 
-@pytest.mark.parametrize("method", ["simple", "lp-norm", "easy", "centred_alignment", "cv", "average"])
+@pytest.mark.parametrize("method", ["simple", "lp-norm", "easy", "centered_alignment", "cv", "average"])
 def test_time_is_up_before_anything_begins(method):
     X, y = scaled("digits")
     with pytest.warns(ConvergenceWarning, match="TIME_LIMIT"):

@@ -28,7 +28,7 @@ def objective(model, X, signs):
     return 0.5 * model.alpha * (w @ w + b * b) + np.maximum(0, 1 - signs * (X @ w + b)).mean()
 
 
-@pytest.mark.parametrize("bias", ["none", "penalised"])
+@pytest.mark.parametrize("bias", ["none", "penalized"])
 @pytest.mark.parametrize("projected", [False, True])
 def test_the_toy_set_comes_within_the_bound_of_the_soft_svm_optimum(toy, bias, projected):
     X, y = toy
@@ -44,7 +44,7 @@ def test_the_toy_set_comes_within_the_bound_of_the_soft_svm_optimum(toy, bias, p
         assert certificate.dual <= optimum + 1e-9 <= certificate.primal + 2e-9
         assert certificate.gap >= excess[-1] - 1e-9
     assert 0 <= np.mean(excess) <= model.bound_.value
-    assert model.bound_.rho == pytest.approx(np.sqrt(9.0 + (bias == "penalised")))
+    assert model.bound_.rho == pytest.approx(np.sqrt(9.0 + (bias == "penalized")))
     assert "Theorem 14.11" in model.bound_.theorem
 
 

@@ -43,7 +43,7 @@ def rows():
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("bias", ["penalised", "free", "none"])
+@pytest.mark.parametrize("bias", ["penalized", "free", "none"])
 def test_a_classifier_from_blocks_is_that_from_rows(rows, loss, bias):
     X, z = rows
     y = np.where(z > 0, "yes", "no")

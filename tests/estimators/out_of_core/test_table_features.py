@@ -163,5 +163,5 @@ def test_parameters_are_checked(options):
 def test_inner_products_are_those_of_the_kernels_of_columns():
     table = pa.table({"a": pa.array([1.0, None, 3.0, 8.0, None]), "l": ["x", "y", None, "x", "z"]})
     features = TableFeatures(rare=1).fit(Blocks(table, block_rows=2)).transform(table)
-    kernel = Columns({"a": Linear(), "l": Delta()}, standardise=True).bind(table)
+    kernel = Columns({"a": Linear(), "l": Delta()}, standardize=True).bind(table)
     np.testing.assert_allclose(features @ features.T, kernel(table), atol=1e-14)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import AnalyticCentreMachine, BayesPointMachine, Status
+from mercer import AnalyticCenterMachine, BayesPointMachine, Status
 from mercer.problems.version_space.spherical_polygon import SphericalPolygon
 from tests.estimators.svm.version_spaces import clouds, point_of, walls_of
 
@@ -18,7 +18,7 @@ def test_the_bayes_point_is_the_exact_centre_of_mass(seed):
     X, y = clouds(seed)
     model = BayesPointMachine(kernel="linear", slack=0.0, random_state=seed, min_ess=1000).fit(X, y)
     walls = walls_of(X, y)
-    inside = point_of(AnalyticCentreMachine(kernel="linear", slack=0.0).fit(X, y))
+    inside = point_of(AnalyticCenterMachine(kernel="linear", slack=0.0).fit(X, y))
     exact = SphericalPolygon.of_walls(walls, inside).centre_of_mass
     found = point_of(model)
     assert model.status_ is Status.OPTIMAL

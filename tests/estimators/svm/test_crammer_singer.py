@@ -12,7 +12,7 @@ from mercer.solvers.crammer_singer.linear import project, settle
 
 
 def together(**parameters):
-    return SVC(multi_class="crammer_singer", **{"bias": "penalised", **parameters})
+    return SVC(multi_class="crammer_singer", **{"bias": "penalized", **parameters})
 
 
 def clouds(n=45, seed=0):
@@ -45,7 +45,7 @@ def by_clarabel(K, codes, C, n_classes, free=False):
     return np.array(found.x).reshape(n_classes, n).T, -found.obj_val
 
 
-@pytest.mark.parametrize("bias", ["penalised", "none", "free"])
+@pytest.mark.parametrize("bias", ["penalized", "none", "free"])
 @pytest.mark.parametrize("least", [1e-4, 1e-6])
 def test_rows_of_little_weight_beside_heavy_ones(least, bias):
     """A coefficient that misses its tiny bound by a rounding of its scores is at it."""
@@ -55,7 +55,7 @@ def test_rows_of_little_weight_beside_heavy_ones(least, bias):
     assert model.status_ is Status.OPTIMAL
     certificate = model.certificate_
     assert certificate.kkt_violation <= model.tol
-    K = RBF(gamma=1.0 / (2 * X.var()))(X) + (1.0 if bias == "penalised" else 0.0)
+    K = RBF(gamma=1.0 / (2 * X.var()))(X) + (1.0 if bias == "penalized" else 0.0)
     _, value = by_clarabel(K, y, np.array([weights[label] for label in y]), 3, bias == "free")
     assert certificate.dual == pytest.approx(value, rel=1e-4)
 
@@ -71,7 +71,7 @@ def test_a_row_sums_to_zero_within_its_bounds_however_small_they_are(C, rng):
         assert np.delete(alpha, code).max() <= 0.0
 
 
-@pytest.mark.parametrize("bias", ["penalised", "none", "free"])
+@pytest.mark.parametrize("bias", ["penalized", "none", "free"])
 @pytest.mark.parametrize("C", [0.1, 5.0])
 @pytest.mark.parametrize("seed", range(2))
 def test_agrees_with_clarabel(seed, C, bias):
@@ -79,7 +79,7 @@ def test_agrees_with_clarabel(seed, C, bias):
     weights = np.random.default_rng(seed).uniform(0.5, 2.0, len(y))
     kernel = RBF(gamma=0.2)
     model = together(C=C, kernel=kernel, bias=bias, tol=1e-7).fit(X, y, weights)
-    K = kernel(X) + (1.0 if bias == "penalised" else 0.0)
+    K = kernel(X) + (1.0 if bias == "penalized" else 0.0)
     alpha, value = by_clarabel(K, y, C * weights, 4, bias == "free")
     certificate = model.certificate_
     assert model.status_ is Status.OPTIMAL

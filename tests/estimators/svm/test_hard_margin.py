@@ -171,7 +171,7 @@ def test_the_homogeneous_proof_is_the_origin(toy):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", QUADRATIC, SecondOrder(), lambda A, B: np.exp(A @ B.T)])
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_contradictory_rows_are_proof_for_any_kernel(kernel, bias, rng):
     X = rng.normal(size=(60, 2))
     y = np.where(X[:, 0] > 0, 1, -1)
@@ -247,7 +247,7 @@ def test_unscaled_features_with_a_margin_of_one_part_in_a_hundred_million():
     assert model.certificate_.relative_gap <= 1e-6
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
 def test_more_features_than_coordinates_are_kept_of(layout, bias, rng):
     """Beyond 512 columns inner products take the place of coordinates; the answer is the same."""
@@ -258,10 +258,10 @@ def test_more_features_than_coordinates_are_kept_of(layout, bias, rng):
     values = y * (X @ w + model.intercept_[0])
     np.testing.assert_allclose(values[model.support_], 1.0, atol=1e-9)
     assert values.min() >= 1.0 - 1e-9
-    Q = X @ X.T + (1.0 if bias == "penalised" else 0.0)
+    Q = X @ X.T + (1.0 if bias == "penalized" else 0.0)
     few = HardMarginSVC(kernel="precomputed", bias="free" if bias == "free" else "none").fit(Q, y)
     # In the space with the further feature the normal is (w, b); a distance is measured without it.
-    lifted = model.intercept_[0] if bias == "penalised" else 0.0
+    lifted = model.intercept_[0] if bias == "penalized" else 0.0
     assert np.hypot(1.0 / model.margin_, lifted) == pytest.approx(1.0 / few.margin_, rel=1e-9)
     assert model.certificate_.kkt_violation <= 1e-8
 
@@ -355,7 +355,7 @@ def test_ctrl_c_keeps_the_best_so_far(rng):
 
 REFUSED = {
     "kernel": ({"kernel": "rbff"}, ParameterError, "did you mean 'rbf'"),
-    "bias": ({"bias": "some"}, ParameterError, "bias must be one of 'free', 'penalised', 'none', got 'some'"),
+    "bias": ({"bias": "some"}, ParameterError, "bias must be one of 'free', 'penalized', 'none', got 'some'"),
     "tol": ({"tol": 0.0}, ParameterError, "tol must be a finite number above 0, got 0.0"),
     "max_iter": ({"max_iter": 0}, ParameterError, "max_iter must be -1"),
     "time_limit": ({"time_limit": -1.0}, ParameterError, "time_limit must be a finite number above 0"),
@@ -470,7 +470,7 @@ def test_a_model_file_holds_the_proof(tmp_path):
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("kernel", ["linear", QUADRATIC, "rbf"])
 def test_the_margin_is_the_distance_of_the_nearest_point(kernel, bias, layout, rng):
     X = rng.normal(size=(30, 2)) + 3.0
@@ -522,7 +522,7 @@ def test_hulls_that_kernel_values_show_to_meet_meet_as_far_as_those_can_tell(rng
     assert not error.proof.is_exact
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_equal_rows_of_a_given_matrix_with_different_labels_are_a_proof(bias):
     X = np.random.default_rng(0).normal(size=(6, 3))
     X[4] = X[1]

@@ -249,14 +249,14 @@ def test_a_local_maximum_is_not_the_end():
     assert model.certificate_.is_stationary(1e-6)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_the_certificate_looks_at_both_sides_of_a_kink(bias):
     """Of the hinge solution of these corners, which the convex problem alone would call optimal."""
     K, signs = CORNERS @ CORNERS.T, DIAGONALS.astype(float)
     problem, beta = RampMargin(signs, np.full(4, 10.0), 0.0, bias), 10.0 * signs
     found = problem.certificate(beta, K @ beta, 0.0, lambda places: K[np.ix_(places, places)])
     assert found.is_optimal(1e-9)
-    assert found.linearisation_violation == 0.0
+    assert found.linearization_violation == 0.0
     assert found.n_at_kink == 4
     assert found.kink_slope > 0.5
     assert not found.is_stationary()

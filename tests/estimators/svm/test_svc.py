@@ -13,7 +13,7 @@ from mercer.kernels import RBF, Linear
 from tests.estimators.datasets import scaled, two_classes
 
 LOSSES = ("hinge", "squared_hinge")
-BIASES = ("free", "penalised", "none")
+BIASES = ("free", "penalized", "none")
 
 
 def test_the_toy_set_has_the_solution_of_the_textbook(toy):
@@ -141,13 +141,13 @@ def test_every_loss_and_bias_is_solved_and_certified(loss, bias):
     assert model.score(X, y) > 0.9
     if bias == "none":
         assert model.intercept_ == [0.0]
-    if bias == "penalised":
+    if bias == "penalized":
         assert model.intercept_[0] == pytest.approx(model.dual_coef_.sum())
 
 
 def test_a_penalised_bias_is_a_constant_feature():
     X, y = two_classes("wine")
-    model = SVC(kernel="linear", bias="penalised").fit(X, y)
+    model = SVC(kernel="linear", bias="penalized").fit(X, y)
     widened = SVC(kernel="linear", bias="none").fit(np.c_[X, np.ones(len(X))], y)
     np.testing.assert_allclose(np.r_[model.coef_[0], model.intercept_], widened.coef_[0], atol=1e-9)
 

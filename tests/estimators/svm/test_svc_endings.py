@@ -135,7 +135,7 @@ def test_a_coarse_gap_takes_fewer_steps(overlapping):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_a_small_problem_is_solved_to_rounding_error(loss, bias):
     X, y = two_classes("iris")
     certificate = SVC(loss=loss, bias=bias).fit(X, y).certificate_

@@ -13,7 +13,7 @@ from tests.estimators.datasets import scaled
 
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 LABELS = np.array([0, 0, 1, 1])
-BIASES = ["free", "penalised", "none"]
+BIASES = ["free", "penalized", "none"]
 
 
 def refusal(X, y, sample_weight=None, **parameters):

@@ -87,14 +87,14 @@ def test_hard_tube():
         NuSVR(C=np.inf).fit(X, y)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_kinds_of_bias(diabetes, bias):
     X, y = diabetes
     model = SVR(C=5.0, bias=bias, tol=1e-5).fit(X[:200], y[:200])
     assert model.certificate_.relative_gap < 1e-6
     if bias == "none":
         assert model.intercept_[0] == 0.0
-    if bias == "penalised":
+    if bias == "penalized":
         assert model.intercept_[0] == pytest.approx(model.dual_coef_.sum())
 
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import (
-    AnalyticCentreMachine,
+    AnalyticCenterMachine,
     BayesPointMachine,
     DataError,
     NotPositiveSemidefiniteError,
@@ -18,7 +18,7 @@ from mercer import (
 from mercer.kernels import RBF, Custom, Sigmoid
 from tests.estimators.svm.version_spaces import clouds
 
-MACHINES = [AnalyticCentreMachine, BayesPointMachine]
+MACHINES = [AnalyticCenterMachine, BayesPointMachine]
 QUICK = {"n_draws": 100, "min_ess": 30, "tol": 0.3, "random_state": 0}
 
 
@@ -60,7 +60,7 @@ def test_layout_does_not_matter(kind, layout):
     expected = quick(kind, gamma=0.3, slack=0.5).fit(X, y).decision_function(X)
     # Walks part after a while where sums are taken in another order, but not in what they find.
     found = quick(kind, gamma=0.3, slack=0.5).fit(layout(X), y).decision_function(layout(X))
-    np.testing.assert_allclose(found, expected, atol=1e-6 if kind is AnalyticCentreMachine else 0.2)
+    np.testing.assert_allclose(found, expected, atol=1e-6 if kind is AnalyticCenterMachine else 0.2)
 
 
 @pytest.mark.parametrize("kind", MACHINES)
@@ -74,7 +74,7 @@ def test_every_kind_of_kernel(kind):
     np.testing.assert_allclose(function, expected, atol=1e-6)
     single = X.astype(np.float32)
     near = quick(kind, kernel=kernel).fit(single, y).decision_function(single)
-    np.testing.assert_allclose(near, expected, atol=1e-3 if kind is AnalyticCentreMachine else 0.2)
+    np.testing.assert_allclose(near, expected, atol=1e-3 if kind is AnalyticCenterMachine else 0.2)
 
 
 @pytest.mark.parametrize("kind", MACHINES)
@@ -102,7 +102,7 @@ def test_a_kernel_that_is_none_is_refused_with_a_proof(kind):
         ({"slack": -1.0}, "slack must be a finite number, 0 or more, got -1.0"),
         ({"slack": np.nan}, "slack must be a finite number, 0 or more, got nan"),
         ({"slack": np.inf}, "slack must be a finite number, 0 or more, got inf"),
-        ({"bias": "free"}, "bias must be one of 'penalised', 'none', got 'free'"),
+        ({"bias": "free"}, "bias must be one of 'penalized', 'none', got 'free'"),
         ({"tol": 0}, "tol must be a finite number above 0, got 0"),
         ({"max_iter": 0}, "max_iter must be -1"),
         ({"multi_class": "all"}, "multi_class must be one of 'ovo', 'ovr', got 'all'"),

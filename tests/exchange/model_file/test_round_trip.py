@@ -91,7 +91,7 @@ MODELS = {
     "sigmoid": SVC(probability=True),
     "isotonic": SVC(probability="isotonic"),
     "one against the rest": SVC(multi_class="ovr", decision_function_shape="ovo"),
-    "all classes together": SVC(multi_class="crammer_singer", bias="penalised"),
+    "all classes together": SVC(multi_class="crammer_singer", bias="penalized"),
     "hard margin": SVC(C=np.inf),
     "regularisation": SVC(C=Regularization.from_lambda(0.01)),
     "weights": SVC(class_weight={0: 1.0, 1: 2.0, 2: 0.5}, random_state=np.random.RandomState(3)),
@@ -125,7 +125,7 @@ def test_variants(name, tmp_path):
 KERNELS = {
     "algebra": 2.0 * k.RBF(gamma=0.1) * (k.Linear() + 1.0) ** 2 + k.Matern(),
     "normalised": k.Polynomial(degree=2).normalized(),
-    "centred": k.RBF(gamma=0.2).centred(),
+    "centred": k.RBF(gamma=0.2).centered(),
     "laplacian": k.Laplacian(gamma=0.1),
     "chi squared": k.ChiSquared(),
     "sigmoid": k.Sigmoid(gamma=0.01),
@@ -133,7 +133,7 @@ KERNELS = {
     "cosine": k.Cosine(),
     "second order": k.SecondOrder(),
     "delta": k.Delta() + k.Constant(2.0),
-    "standardised": k.Standardised(k.RBF(gamma=0.1)),
+    "standardised": k.Standardized(k.RBF(gamma=0.1)),
 }
 
 

@@ -32,7 +32,7 @@ OPTIONS = {
     "search for regression": ("SVRCV", {"kernel": "auto", "Cs": [0.5, 2.0], "cv": 2}),
     "ties broken": ("SVC", {"break_ties": True, "decision_function_shape": "ovr"}),
     "squared hinge": ("SVC", {"loss": "squared_hinge"}),
-    "penalised bias": ("SVC", {"bias": "penalised"}),
+    "penalised bias": ("SVC", {"bias": "penalized"}),
     "no bias": ("SVC", {"bias": "none"}),
     "crammer and singer": ("LinearSVC", {"multi_class": "crammer_singer"}),
     "linear hinge": ("LinearSVC", {"loss": "hinge"}),

@@ -89,7 +89,7 @@ def test_graphs_with_numbers_at_their_nodes(tmp_path):
         Graph(graph.ends, nodes=graph.n_nodes, node_attributes=np.arange(2.0 * graph.n_nodes).reshape(-1, 2))
         for graph in graphs()
     ]
-    model = SVC(kernel=k.ShortestPath(labelled=False, attributes=k.RBF(gamma=0.5))).fit(items, SIDES)
+    model = SVC(kernel=k.ShortestPath(labeled=False, attributes=k.RBF(gamma=0.5))).fit(items, SIDES)
     again = round_trip(model, tmp_path)
     same_answers(model, again, items)
     same(model, again)
@@ -100,7 +100,7 @@ def test_graphs_with_numbers_at_their_edges(tmp_path):
         Graph(graph.ends, nodes=graph.n_nodes, edge_attributes=np.arange(2.0 * graph.n_edges).reshape(-1, 2))
         for graph in graphs()
     ]
-    model = SVC(kernel=k.RandomWalk(0.01, labelled=False, edge_attributes=k.RBF(gamma=0.5))).fit(items, SIDES)
+    model = SVC(kernel=k.RandomWalk(0.01, labeled=False, edge_attributes=k.RBF(gamma=0.5))).fit(items, SIDES)
     again = round_trip(model, tmp_path)
     same_answers(model, again, items)
     same(model, again)
@@ -144,7 +144,7 @@ def column_kernel():
     return k.Columns(
         {"age": k.RBF(), "town": k.Delta(), "since": k.RBF(), "is_in": k.Delta(), "text": k.Spectrum(2).normalized()},
         weights={"town": 2.0},
-        standardise=True,
+        standardize=True,
     )
 
 

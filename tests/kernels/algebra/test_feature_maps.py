@@ -42,7 +42,7 @@ FINITE = [
     3.0 * SecondOrder(),
     (Linear() + 1.0) ** 3,
     Polynomial(2, 1.0, 1.0).normalized(),
-    SecondOrder().centred(),
+    SecondOrder().centered(),
 ]
 
 

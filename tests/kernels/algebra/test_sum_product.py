@@ -10,7 +10,7 @@ from scipy import sparse
 from mercer._errors import DataError
 from mercer.kernels import (
     RBF,
-    Centred,
+    Centered,
     ChiSquared,
     Constant,
     Custom,
@@ -96,7 +96,7 @@ def test_normalising_divides_by_the_lengths_of_the_features(k1, k2, X, Y):
 @given(SIMPLE, SIMPLE, ROWS, ROWS)
 def test_centring_moves_the_mean_of_the_features_to_the_origin(k1, k2, X, Y):
     kernel = k1 * k2
-    centred = kernel.centred().bind(X)
+    centred = kernel.centered().bind(X)
     ones = np.full(len(X), 1.0 / len(X))
     K, G = kernel(Y, X), kernel(X)
     expected = K - (K @ ones)[:, None] - ones @ G + ones @ G @ ones
@@ -123,7 +123,7 @@ def test_a_gram_matrix_is_symmetric_and_positive_semidefinite(kernel, X):
         (RBF(0.5) + Laplacian(0.3)) * 2.0,
         (Linear() + 1.0) ** 3,
         (Linear() + Delta()).normalized() + 1.0,
-        (RBF(0.5) * Laplacian(0.3)).centred(),
+        (RBF(0.5) * Laplacian(0.3)).centered(),
     ],
     ids=repr,
 )
@@ -149,7 +149,7 @@ def test_dot_product_kernels_share_one_matrix_product(monkeypatch):
 
 def test_forms_of_combinations():
     assert not (RBF() + Laplacian()).is_dot_product_form
-    assert not RBF().centred().is_dot_product_form
+    assert not RBF().centered().is_dot_product_form
     assert (RBF() * Matern()).is_translation_invariant
     assert (RBF() + Laplacian()).normalized().is_translation_invariant
     assert not (RBF() + Linear()).is_translation_invariant
@@ -157,7 +157,7 @@ def test_forms_of_combinations():
 
 def test_parts_of_prepared_combinations():
     X = np.random.default_rng(0).random((9, 3))
-    for kernel in (RBF() + Laplacian(), (Linear() + Delta()).normalized(), RBF().centred().bind(X)):
+    for kernel in (RBF() + Laplacian(), (Linear() + Delta()).normalized(), RBF().centered().bind(X)):
         rows = kernel.prepare(X)
         out = np.empty((2, 4))
         kernel.tile(rows.take([7, 1]), rows.slice(3, 7), out, 0, 0)
@@ -174,7 +174,7 @@ def test_operators_build_flat_values():
     assert np.float64(2.0) + a == Sum((Constant(2.0), a))
     assert sum([a, b]) == a + b
     assert a**2 == Power(a, 2)
-    assert (a.normalized(), a.centred()) == (Normalized(a), Centred(a))
+    assert (a.normalized(), a.centered()) == (Normalized(a), Centered(a))
     assert Sum([a, b]) == Sum((a, b))
 
 
@@ -188,10 +188,10 @@ def test_operators_refuse_what_is_not_a_kernel_or_a_number(other):
 def test_what_stays_valid_by_construction():
     a, unknown = RBF(), Sigmoid()
     assert (a + a).is_psd is (a * a).is_psd is (2 * a).is_psd is (a**2).is_psd is True
-    assert a.normalized().is_psd is a.centred().is_psd is True
+    assert a.normalized().is_psd is a.centered().is_psd is True
     assert (a**2.0).is_psd is True
     assert (a**1.5).is_psd is None
-    for kernel in (a + unknown, a * unknown, 2 * unknown, unknown**2, unknown.normalized(), unknown.centred()):
+    for kernel in (a + unknown, a * unknown, 2 * unknown, unknown**2, unknown.normalized(), unknown.centered()):
         assert kernel.is_psd is None
     assert Polynomial(3, 1.0, -1.0).is_psd is None
     assert Custom(max).is_psd is Precomputed().is_psd is None
@@ -215,21 +215,21 @@ def test_a_negative_self_similarity_cannot_be_normalised():
 def test_centring_is_about_the_training_rows():
     rng = np.random.default_rng(4)
     X, Y = rng.random((8, 2)), rng.random((3, 2))
-    centred = RBF("auto").centred().bind(X)
+    centred = RBF("auto").centered().bind(X)
     features = centred(np.vstack([X, Y]))
     np.testing.assert_allclose(features[:8, :8], centred(X), atol=1e-14)
-    assert centred == Centred(RBF(0.5), X.copy())
-    assert centred != Centred(RBF(0.5), Y)
-    assert centred != RBF(0.5).centred()
-    assert hash(centred) == hash(Centred(RBF(0.5), X.copy()))
+    assert centred == Centered(RBF(0.5), X.copy())
+    assert centred != Centered(RBF(0.5), Y)
+    assert centred != RBF(0.5).centered()
+    assert hash(centred) == hash(Centered(RBF(0.5), X.copy()))
 
 
 def test_centring_again_elsewhere_forgets_the_old_mean():
     X, Y = np.eye(3), 5.0 * np.eye(3)
-    centred = Linear().centred().bind(X)
+    centred = Linear().centered().bind(X)
     centred(X)
     centred.set_params(reference=Y)
-    np.testing.assert_array_equal(centred(Y), Linear().centred()(Y))
+    np.testing.assert_array_equal(centred(Y), Linear().centered()(Y))
 
 
 def test_to_ask_for_a_diagonal_changes_nothing():

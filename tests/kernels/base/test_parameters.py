@@ -7,7 +7,7 @@ from sklearn.base import clone
 from mercer._errors import MercerError, ParameterError
 from mercer.kernels import (
     RBF,
-    Centred,
+    Centered,
     ChiSquared,
     Constant,
     Custom,
@@ -75,7 +75,7 @@ EXAMPLES = [kernel for kernel, _ in FORMULAS.values()] + [
     RBF() + 2.0 * Linear(),
     (Linear() * RBF(3.0)) ** 2,
     Polynomial().normalized(),
-    RBF().centred(),
+    RBF().centered(),
 ]
 
 
@@ -199,7 +199,7 @@ def test_a_gram_matrix_binds_itself():
     np.testing.assert_array_equal(RBF("auto").diag(X), np.ones(3))
 
 
-@pytest.mark.parametrize("kernel", [RBF("scale"), RBF("auto") + Linear(), Laplacian("auto"), Centred(RBF())])
+@pytest.mark.parametrize("kernel", [RBF("scale"), RBF("auto") + Linear(), Laplacian("auto"), Centered(RBF())])
 def test_a_rectangle_asks_which_rows_to_bind_to(kernel):
     with pytest.raises(ParameterError, match=r"depends on training data; call bind\(X\) on it first"):
         kernel(np.eye(2), np.eye(2))

@@ -100,7 +100,7 @@ def test_algebra_and_constants():
 
 
 def test_centred_has_mean_zero():
-    np.testing.assert_allclose(Letters().centred()(TEXTS).sum(axis=0), 0.0, atol=1e-10)
+    np.testing.assert_allclose(Letters().centered()(TEXTS).sum(axis=0), 0.0, atol=1e-10)
 
 
 @pytest.mark.parametrize("kernel", [Letters(), LetterPairs(), Letters() * LetterPairs() + 1.0])

@@ -13,7 +13,7 @@ COMBINED = {
     "power": FORMULAS["linear"][0] ** 3,
     "root": FORMULAS["rbf"][0] ** 0.5,
     "normalised": FORMULAS["polynomial"][0].normalized(),
-    "centred": FORMULAS["rbf"][0].centred(),
+    "centred": FORMULAS["rbf"][0].centered(),
 }
 KERNELS = {name: kernel for name, (kernel, _) in FORMULAS.items() if name != "delta"} | COMBINED
 

@@ -59,8 +59,8 @@ def test_precomputed_refuses_rows_that_are_not_kernel_rows():
 
 def test_precomputed_takes_part_in_the_algebra():
     np.testing.assert_allclose((2.0 * Precomputed()).normalized()(G), Linear().normalized()(X), atol=1e-14)
-    centred = Precomputed().centred().bind(G)
-    np.testing.assert_allclose(centred(G), Linear().centred()(X), atol=1e-13)
+    centred = Precomputed().centered().bind(G)
+    np.testing.assert_allclose(centred(G), Linear().centered()(X), atol=1e-13)
 
 
 def gaussian(X, Y):

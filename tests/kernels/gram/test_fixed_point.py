@@ -5,7 +5,7 @@ from mercer._jit.threads import Stopped
 from mercer.estimators.fitting.training import TrainingData
 from mercer.kernels import RBF, Polynomial, Sigmoid
 from mercer.kernels.gram.fixed_point import FixedPointOperator
-from mercer.kernels.gram.symmetric_operator import CentredOperator, EvaluatedOperator
+from mercer.kernels.gram.symmetric_operator import CenteredOperator, EvaluatedOperator
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg import lanczos
 
@@ -41,6 +41,6 @@ def test_eigenvalues_are_finished_with_the_exact_matrix_where_rounding_shows():
     coarse = FixedPointOperator.of(exact)
     coarse.unit *= 1.0 + 1e-6  # as if entries were stored a little wrong
     coarse.__class__ = type("Noisy", (FixedPointOperator,), {"noise": 1e-3})
-    found = lanczos.krylov(CentredOperator(coarse), 4, 0.0, np.random.default_rng(0), Limits())
-    wanted = lanczos.krylov(CentredOperator(exact), 4, 0.0, np.random.default_rng(0), Limits())
+    found = lanczos.krylov(CenteredOperator(coarse), 4, 0.0, np.random.default_rng(0), Limits())
+    wanted = lanczos.krylov(CenteredOperator(exact), 4, 0.0, np.random.default_rng(0), Limits())
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-10)

@@ -32,7 +32,7 @@ def test_an_edge_counts_once():
 def test_self_loops_lead_to_their_node_once():
     loop = Graph([(0, 0), (0, 1)])
     assert loop.adjacency().toarray().tolist() == [[1, 1], [1, 0]]
-    assert loop.labelled("degree").node_labels == (2, 1)
+    assert loop.labeled("degree").node_labels == (2, 1)
 
 
 def test_labels_of_edges_by_pair():
@@ -88,7 +88,7 @@ def test_numbers_on_edges():
     assert graph != Graph([(0, 1), (1, 2)], edge_attributes=[[1.0, 2.0], [3.0, 5.0]])
     assert graph != Graph([(0, 1), (1, 2)])
     assert repr(graph) == "Graph(3 nodes, 2 edges, edge attributes)"
-    assert graph.labelled("degree").edge_attributes is graph.edge_attributes
+    assert graph.labeled("degree").edge_attributes is graph.edge_attributes
     assert pickle.loads(pickle.dumps(graph)) == graph  # noqa: S301
     source = Stand([("a", {}), ("b", {})], [("a", "b", {"length": 1.5})])
     assert Graph.from_networkx(source, edge_attributes="length").edge_attributes.tolist() == [[1.5]]

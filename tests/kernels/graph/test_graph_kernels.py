@@ -24,12 +24,12 @@ KERNELS = [
     ShortestPath(),
     ShortestPath(weighted=True, attributes=RBF(0.5)),
     RandomWalk(1e-3),
-    RandomWalk(1e-3, labelled=False),
+    RandomWalk(1e-3, labeled=False),
     Graphlet(3),
     Graphlet(4, connected=False),
     Graphlet(3, samples=20),
 ]
-LABELLED = [kernel for kernel in KERNELS if not isinstance(kernel, Graphlet) and getattr(kernel, "labelled", True)]
+LABELLED = [kernel for kernel in KERNELS if not isinstance(kernel, Graphlet) and getattr(kernel, "labeled", True)]
 
 
 def molecule(n, seed):

@@ -105,12 +105,12 @@ def test_edges_compared_by_their_attributes(first, second, labelled, share):
 def test_attributes_of_edges_that_cannot_be_compared():
     pair = Graph([(0, 1)], edge_attributes=[[1.0]])
     with pytest.raises(DataError, match="item 1 of X has no edge attributes, which RandomWalk compares"):
-        RandomWalk(0.1, labelled=False, edge_attributes=RBF(1.0))([pair, Graph([(0, 1)])])
+        RandomWalk(0.1, labeled=False, edge_attributes=RBF(1.0))([pair, Graph([(0, 1)])])
     with pytest.raises(ParameterError, match="edge_attributes must be a kernel without negative values, got -2"):
-        RandomWalk(0.1, labelled=False, edge_attributes=Linear())([pair, Graph([(0, 1)], edge_attributes=[[-2.0]])])
+        RandomWalk(0.1, labeled=False, edge_attributes=Linear())([pair, Graph([(0, 1)], edge_attributes=[[-2.0]])])
     with pytest.raises(ParameterError, match="edge_attributes must be a kernel of vectors"):
         RandomWalk(edge_attributes=LabelPath())
-    bound = RandomWalk(0.1, labelled=False, edge_attributes=RBF()).bind([pair, Graph([(0, 1)], edge_attributes=[3.0])])
+    bound = RandomWalk(0.1, labeled=False, edge_attributes=RBF()).bind([pair, Graph([(0, 1)], edge_attributes=[3.0])])
     assert bound.is_bound
     assert bound.is_psd
 
@@ -118,14 +118,14 @@ def test_attributes_of_edges_that_cannot_be_compared():
 def test_directed_graphs_without_cycles_always_converge():
     n = 30
     chain = Graph([(i, i + 1) for i in range(n - 1)], directed=True)
-    kernel = RandomWalk(5.0, labelled=False)
+    kernel = RandomWalk(5.0, labeled=False)
     assert kernel([chain])[0, 0] == pytest.approx(sum((n - k) ** 2 * 5.0**k for k in range(n)))
 
 
 def test_directed_and_undirected_graphs_meet():
     square = Graph([(0, 1), (1, 2), (2, 3), (3, 0)])
     both_ways = Graph([(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2), (3, 0), (0, 3)], directed=True)
-    kernel = RandomWalk(0.1, labelled=False)
+    kernel = RandomWalk(0.1, labeled=False)
     np.testing.assert_allclose(kernel([square, both_ways]), np.full((2, 2), kernel([square])[0, 0]))
     np.testing.assert_allclose(kernel([square], [both_ways]), kernel([square]))
 

@@ -31,7 +31,7 @@ def connected_pairs(graph, weighted):
 @settings(max_examples=80, deadline=None)
 @given(graphs(), graphs(), st.booleans(), st.booleans())
 def test_values_are_those_of_floyd(first, second, labelled, weighted):
-    kernel = ShortestPath(labelled=labelled, weighted=weighted)
+    kernel = ShortestPath(labeled=labelled, weighted=weighted)
     counts = [
         Counter(
             (graph.node_labels[u], graph.node_labels[v], d) if labelled else d
@@ -60,7 +60,7 @@ def by_all_pairs(first, second, kernel, labelled, weighted):
 @settings(max_examples=60, deadline=None)
 @given(graphs(most=5), graphs(most=5), st.booleans(), st.booleans(), st.sampled_from([RBF(0.7), Linear() + 1.0]))
 def test_attributes_go_through_a_kernel_of_vectors(first, second, labelled, weighted, attributes):
-    kernel = ShortestPath(labelled=labelled, weighted=weighted, attributes=attributes)
+    kernel = ShortestPath(labeled=labelled, weighted=weighted, attributes=attributes)
     both = [first, second]
     expected = [[by_all_pairs(a, b, attributes, labelled, weighted) for b in both] for a in both]
     np.testing.assert_allclose(kernel(both), expected, rtol=1e-10, atol=1e-12)
@@ -72,12 +72,12 @@ def test_sums_of_weights_in_another_order_are_the_same_length():
     first = Graph([(0, 1), (1, 2), (2, 3)], weights=[0.1, 0.2, 0.3])
     second = Graph([(0, 1), (1, 2), (2, 3)], weights=[0.3, 0.2, 0.1])
     assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
-    assert ShortestPath(labelled=False, weighted=True)([first], [second])[0, 0] == 32.0  # 0.3 is there twice
+    assert ShortestPath(labeled=False, weighted=True)([first], [second])[0, 0] == 32.0  # 0.3 is there twice
 
 
 def test_a_width_from_the_nodes_of_the_training_graphs():
     both = [Graph([(0, 1)], node_attributes=[[0.0], [1.0]]), Graph([(0, 1)], node_attributes=[[2.0], [5.0]])]
-    kernel = ShortestPath(labelled=False, attributes=RBF(gamma="scale"))
+    kernel = ShortestPath(labeled=False, attributes=RBF(gamma="scale"))
     assert not kernel.is_bound
     gamma = RBF(gamma="scale").bind(np.array([[0.0], [1.0], [2.0], [5.0]])).gamma
     assert kernel.bind(both).attributes.gamma == gamma
@@ -97,8 +97,8 @@ def test_verdicts_and_features():
 
 def test_graphs_without_attributes():
     with pytest.raises(DataError, match="item 1 of X has no node attributes, which ShortestPath compares"):
-        ShortestPath(labelled=False, attributes=RBF())([Graph([(0, 1)], node_attributes=[1, 2]), Graph([(0, 1)])])
+        ShortestPath(labeled=False, attributes=RBF())([Graph([(0, 1)], node_attributes=[1, 2]), Graph([(0, 1)])])
     with pytest.raises(DataError, match="must have as many attributes, got 1 and 2"):
-        ShortestPath(labelled=False, attributes=RBF())(
+        ShortestPath(labeled=False, attributes=RBF())(
             [Graph(nodes=1, node_attributes=[[1.0]]), Graph(nodes=1, node_attributes=[[1.0, 2.0]])]
         )

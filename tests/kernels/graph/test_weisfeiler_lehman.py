@@ -54,6 +54,6 @@ def test_names_show_the_neighbourhood():
 
 
 def test_regular_graphs_that_it_cannot_tell_apart():
-    six = Graph([(i, (i + 1) % 6) for i in range(6)]).labelled("same")
-    twice_three = Graph([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]).labelled("same")
+    six = Graph([(i, (i + 1) % 6) for i in range(6)]).labeled("same")
+    twice_three = Graph([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]).labeled("same")
     np.testing.assert_array_equal(WeisfeilerLehman(4)([six, twice_three]), np.full((2, 2), 5 * 36.0))

@@ -10,7 +10,7 @@ from mercer import kernels
 from mercer._errors import ParameterError
 from mercer.kernels import (
     RBF,
-    Centred,
+    Centered,
     Columns,
     Constant,
     Delta,
@@ -49,7 +49,7 @@ from mercer.kernels import (
         ("(linear + 1) ** 2", (Linear() + 1) ** 2),
         ("1 + linear", Constant(1) + Linear()),
         ("2 * 3 * linear", 6 * Linear()),
-        ("linear.normalized().centred()", Centred(Normalized(Linear()))),
+        ("linear.normalized().centered()", Centered(Normalized(Linear()))),
         ("linear@a.normalized()", Normalized(On("a", Linear()))),
         ('linear@[a, \'b c\', "d\\"e"]', On(["a", "b c", 'd"e'], Linear())),
         ("delta@0", On(0, Delta())),
@@ -93,7 +93,7 @@ def test_understood(text, kernel):
         ("rbf)", "character 4: expected '\\+'"),
         ("linear^rbf", "character 8: expected a number after '\\^'"),
         ("linear^-1", "exponent"),
-        ("linear.shifted()", "character 8: expected normalized\\(\\) or centred\\(\\), got 'shifted'"),
+        ("linear.shifted()", "character 8: expected normalized\\(\\) or centered\\(\\), got 'shifted'"),
         ("linear.", "got the end"),
         ("rbf@", "character 5: expected the name or the number of a column"),
         ("rbf@2.5", "character 5: expected the name or the number of a column"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mercer import kernels
 from mercer.kernels import (
     RBF,
-    Centred,
+    Centered,
     ChiSquared,
     Columns,
     Constant,
@@ -33,7 +33,7 @@ from mercer.kernels import (
     ShortestPath,
     Sigmoid,
     Spectrum,
-    Standardised,
+    Standardized,
     Sum,
     WeisfeilerLehman,
     parse,
@@ -52,7 +52,7 @@ NAMES = {**{name: getattr(kernels, name) for name in kernels.__all__}, "inf": ma
         ((Linear() + 1) ** 2, "(Linear() + 1) ** 2"),
         (2 * (Linear() + RBF(1.0)), "2 * (Linear() + RBF(gamma=1.0))"),
         ((Linear() * RBF(1.0)).normalized(), "(Linear() * RBF(gamma=1.0)).normalized()"),
-        (Linear().normalized().centred(), "Linear().normalized().centred()"),
+        (Linear().normalized().centered(), "Linear().normalized().centered()"),
         (Spectrum(), "Spectrum()"),
         (Spectrum(length=(1, 2), tokenizer="words"), "Spectrum(length=(1, 2), tokenizer='words')"),
         (On("age", Delta(), missing=0.5), "On('age', Delta(), missing=0.5)"),
@@ -66,7 +66,7 @@ NAMES = {**{name: getattr(kernels, name) for name in kernels.__all__}, "inf": ma
         (Linear() + Constant(0), "Linear() + Constant(value=0)"),
         # What text cannot hold is told in a few words.
         (Custom(np.dot, pairwise=True), "Custom(dot, pairwise=True)"),
-        (Centred(Linear(), np.eye(3)), "Centred(Linear(), reference=<3 x 3 ndarray>)"),
+        (Centered(Linear(), np.eye(3)), "Centered(Linear(), reference=<3 x 3 ndarray>)"),
         (
             Encoded({"a": "number"}, RBF(1.0)).bind([{"a": 1.0}, {"a": 2.0}]),
             "Encoded({'a': 'number'}, RBF(gamma=1.0), codings=<1 Coding>)",
@@ -104,14 +104,14 @@ atoms = st.one_of(
     st.builds(lambda kernel: ShortestPath(attributes=kernel), st.none() | of_numbers),
     st.builds(On, column_names | st.lists(column_names, min_size=1), of_numbers, missing=st.floats(0, 2)),
     st.builds(lambda kernel, at: On("x", kernel, origin=(at,)), of_numbers, st.floats(-1e3, 1e3)),
-    st.builds(Standardised, of_numbers),
+    st.builds(Standardized, of_numbers),
     st.builds(lambda name, way: Encoded({name: way}, RBF(1.0)), column_names, st.sampled_from(["number", "rank"])),
-    st.builds(lambda kernel, at: Standardised(kernel, (at, 0.0), (1.0, 2.5)), of_numbers, st.floats(-1e3, 1e3)),
+    st.builds(lambda kernel, at: Standardized(kernel, (at, 0.0), (1.0, 2.5)), of_numbers, st.floats(-1e3, 1e3)),
     st.builds(
         Columns,
         st.dictionaries(column_names, of_numbers, min_size=1, max_size=3),
         combine=st.sampled_from(["sum", "mean", "product"]),
-        standardise=st.booleans(),
+        standardize=st.booleans(),
         missing=st.just("error") | st.floats(0, 2),
     ),
     st.builds(lambda parts, weight: Columns(parts, weights=dict.fromkeys(parts, weight)),
@@ -130,7 +130,7 @@ def combined(parts):
         st.builds(Scaled, numbers, parts),
         st.builds(Power, parts, st.integers(1, 4) | st.floats(0.5, 4)),
         st.builds(Normalized, parts),
-        st.builds(Centred, parts),
+        st.builds(Centered, parts),
     )
 
 

@@ -299,7 +299,7 @@ def test_terms_add_up():
 
 
 def test_numbers_are_scaled_by_the_rows_that_training_keys_reach():
-    cars = Columns({"length": Linear()}, standardise=True, missing=0.0)
+    cars = Columns({"length": Linear()}, standardize=True, missing=0.0)
     kernel = Record("train", columns={}, links=[Link("car", columns=cars, how="sum")], database=sqlite_memory())
     bound = kernel.bind(["a", "b"])
     column = bound.onwards[0].columns.kernels["length"].kernel

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from mercer import SVC, DataError, HardMarginSVC, KernelPerceptron, ParameterError, kernels, mercer_check
-from mercer.kernels import RBF, Columns, Constant, Cyclic, Delta, Linear, On, Polynomial, Sigmoid, Standardised
+from mercer.kernels import RBF, Columns, Constant, Cyclic, Delta, Linear, On, Polynomial, Sigmoid, Standardized
 from mercer.kernels.base.structured import CountKernel, require_kind
 from mercer.kernels.items.counts import Counts
 from mercer.kernels.items.feature_keys import fingerprints
@@ -131,7 +131,7 @@ def test_other_machines_take_tables_too():
 
 def test_a_search_reaches_the_kernel_of_a_column_by_its_name():
     frame = pd.DataFrame(DATA)
-    kernel = Columns({"age": RBF(), "town": Delta()}, standardise=True)
+    kernel = Columns({"age": RBF(), "town": Delta()}, standardize=True)
     search = GridSearchCV(SVC(kernel=kernel), {"kernel__age__gamma": [0.5, 2.0], "kernel__missing": [0.0, 1.0]}, cv=2)
     search.fit(frame, Y)
     assert search.best_estimator_.kernel.kernels["age"].gamma in (0.5, 2.0)
@@ -175,7 +175,7 @@ def test_algebra():
     age, town = On("age", RBF(0.1)), On("town", Delta())
     np.testing.assert_allclose((age * town + 2.0)(frame), age(frame) * town(frame) + 2.0)
     np.testing.assert_allclose((2.0 * age + town).normalized().diag(frame), 1.0)
-    np.testing.assert_allclose((age + town).centred()(frame).sum(axis=0), 0.0, atol=1e-10)
+    np.testing.assert_allclose((age + town).centered()(frame).sum(axis=0), 0.0, atol=1e-10)
     np.testing.assert_allclose(
         Columns({"age": RBF(0.1), "town": Delta()}, combine="product")(frame), age(frame) * town(frame)
     )
@@ -245,28 +245,28 @@ def test_prepared_rows_can_be_chosen_and_sliced(rows, data):
 
 def test_numbers_are_standardised_on_training_rows_only():
     train, test = pd.DataFrame({"a": [1.0, 3.0, None, 5.0]}), pd.DataFrame({"a": [100.0]})
-    kernel = Columns({"a": RBF(1.0)}, standardise=True).bind(train)
+    kernel = Columns({"a": RBF(1.0)}, standardize=True).bind(train)
     z = (np.array([1.0, 3.0, 5.0]) - 3.0) / np.sqrt(8.0 / 3.0)
     np.testing.assert_allclose(kernel(train)[np.ix_([0, 1, 3], [0, 1, 3])], np.exp(-((z[:, None] - z) ** 2)))
     assert kernel(test, train)[0, 2] == 0.0
-    weighted = Columns({"a": Linear()}, standardise=True).bind(train, np.array([1.0, 0.0, 5.0, 1.0]))
+    weighted = Columns({"a": Linear()}, standardize=True).bind(train, np.array([1.0, 0.0, 5.0, 1.0]))
     assert weighted.kernels["a"].kernel.mean == (3.0,)
     assert weighted.kernels["a"].kernel.deviation == (2.0,)
     with pytest.raises(ParameterError, match="depends on training data"):
-        Columns({"a": RBF(1.0)}, standardise=True)(train, test)
+        Columns({"a": RBF(1.0)}, standardize=True)(train, test)
 
 
 def test_standardised_rows():
     X = np.array([[1.0, 7.0], [3.0, 7.0]])
-    np.testing.assert_allclose(Standardised(Linear())(X), [[1.0, -1.0], [-1.0, 1.0]])
-    assert Standardised(RBF("scale")).bind(X).kernel.gamma == 1.0 / (2 * 0.5)
-    features = Standardised(Linear()).feature_map(sparse.csr_array(X))
+    np.testing.assert_allclose(Standardized(Linear())(X), [[1.0, -1.0], [-1.0, 1.0]])
+    assert Standardized(RBF("scale")).bind(X).kernel.gamma == 1.0 / (2 * 0.5)
+    features = Standardized(Linear()).feature_map(sparse.csr_array(X))
     np.testing.assert_allclose(features, [[-1.0, 0.0], [1.0, 0.0]])
-    assert SVC(kernel=Standardised(RBF())).fit(X, [0, 1]).score(X, [0, 1]) == 1.0
+    assert SVC(kernel=Standardized(RBF())).fit(X, [0, 1]).score(X, [0, 1]) == 1.0
     with pytest.raises(DataError, match="X must have 2 features, got 1"):
-        Standardised(Linear()).bind(X).prepare([[1.0]])
+        Standardized(Linear()).bind(X).prepare([[1.0]])
     with pytest.raises(ParameterError, match="mean and deviation go together"):
-        Standardised(Linear(), mean=(1.0,))
+        Standardized(Linear(), mean=(1.0,))
 
 
 def test_distances_between_large_numbers_keep_their_digits():
@@ -368,7 +368,7 @@ def test_labels_are_told_apart_whatever_the_precision():
 
 def test_a_column_without_any_value_has_a_defined_kernel():
     train, test = pd.DataFrame({"a": [None, None], "b": [1.0, 2.0]}), pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 1.0]})
-    kernel = Columns({"a": RBF("scale"), "b": Linear()}, standardise=True).bind(train)
+    kernel = Columns({"a": RBF("scale"), "b": Linear()}, standardize=True).bind(train)
     np.testing.assert_allclose(kernel(train), np.array([[1.0, -1.0], [-1.0, 1.0]]) + 1.0)
     np.testing.assert_allclose(kernel(test, train), [[1.0, -1.0], [1.0, -1.0]])
     assert list(Columns.infer(train).kernels) == ["b"]

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer import SVC, AnalyticCentreMachine, BayesPointMachine, DataError
+from mercer import SVC, AnalyticCenterMachine, BayesPointMachine, DataError
 from mercer.plot import VersionSpaceDisplay
 from tests.plot.pictures import assert_pictured
 
@@ -56,7 +56,7 @@ def test_members_are_drawn_inside_and_others_outside(display):
 
 
 def test_the_ball_touches_a_wall_and_crosses_none(display):
-    ball = display.centres["ball centre"]
+    ball = display.centers["ball centre"]
     distances = display.normals @ ball
     assert distances.min() == pytest.approx(display.radius, rel=1e-6)
     assert np.sum(distances < display.radius * (1 + 1e-6)) >= 3
@@ -64,11 +64,11 @@ def test_the_ball_touches_a_wall_and_crosses_none(display):
 
 def test_the_centres_are_where_the_machines_put_them(display, clouds):
     X, y = clouds
-    model = AnalyticCentreMachine(kernel="linear", slack=0.0).fit(X, y)
+    model = AnalyticCenterMachine(kernel="linear", slack=0.0).fit(X, y)
     point = np.append(model.coef_[0], model.intercept_)
-    np.testing.assert_allclose(display.centres["analytic centre"], point / np.linalg.norm(point), atol=1e-6)
+    np.testing.assert_allclose(display.centers["analytic centre"], point / np.linalg.norm(point), atol=1e-6)
     mean = members(display).mean(axis=0)
-    np.testing.assert_allclose(display.centres["centre of mass"], mean / np.linalg.norm(mean), atol=0.02)
+    np.testing.assert_allclose(display.centers["centre of mass"], mean / np.linalg.norm(mean), atol=0.02)
     np.testing.assert_allclose(display.marks_["centre of mass"].get_offsets(), [[0.0, 0.0]], atol=1e-9)
 
 
@@ -82,7 +82,7 @@ def test_other_models_are_marked_too(clouds):
     assert list(display.marks_) == ["ball centre", "analytic centre", "centre of mass", "Bayes point", "SVC"]
     words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert {"version space", "largest ball", "Bayes point", "wall of a row of class left"} <= set(words)
-    near = display.map(display.centres["Bayes point"][None])
+    near = display.map(display.centers["Bayes point"][None])
     assert np.linalg.norm(near) < 0.1
 
 
@@ -91,7 +91,7 @@ def test_three_features_need_no_bias():
     y = np.arange(10) % 2
     display = VersionSpaceDisplay.from_data(normals * (2 * y - 1)[:, None], y, bias="none", legend=False)
     assert display.ax_.get_legend() is None
-    assert (display.normals @ display.centres["centre of mass"]).min() > 0
+    assert (display.normals @ display.centers["centre of mass"]).min() > 0
 
 
 def test_it_draws_into_given_axes_and_returns_itself(clouds):
@@ -103,9 +103,9 @@ def test_it_draws_into_given_axes_and_returns_itself(clouds):
 
 def test_what_cannot_be_drawn_is_refused(clouds):
     X, y = clouds
-    with pytest.raises(DataError, match=r"X must have 2 columns with bias='penalised', got shape \(30, 3\)"):
+    with pytest.raises(DataError, match=r"X must have 2 columns with bias='penalized', got shape \(30, 3\)"):
         VersionSpaceDisplay.from_data(np.ones((30, 3)), y)
-    with pytest.raises(DataError, match="bias must be 'penalised' or 'none', got 'free'"):
+    with pytest.raises(DataError, match="bias must be 'penalized' or 'none', got 'free'"):
         VersionSpaceDisplay.from_data(X, y, bias="free")
     with pytest.raises(DataError, match="y must have two classes, got 3"):
         VersionSpaceDisplay.from_data(X, np.arange(30) % 3)

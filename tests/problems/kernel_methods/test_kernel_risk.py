@@ -9,7 +9,7 @@ from mercer.problems.losses.residual_losses import CONVEX_LOSSES
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
 TARGETS = np.array([0.5, -2.0, 1.5, 0.0, 3.0])
 C = np.array([1.0, 2.0, 0.5, 1.0, 4.0])
-CASES = [(name, bias) for name in CONVEX_LOSSES for bias in ("free", "penalised", "none")]
+CASES = [(name, bias) for name in CONVEX_LOSSES for bias in ("free", "penalized", "none")]
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def test_both_objectives(name, bias, gram):
     beta = problem.feasible(0.3 * problem.response(np.zeros(5)))
     f = gram @ beta
     b = problem.intercept(beta, 0.25)
-    assert b == {"free": 0.25, "penalised": float(beta.sum()), "none": 0.0}[bias]
-    half = 0.5 * float(beta @ f) + (0.5 * b**2 if bias == "penalised" else 0.0)
+    assert b == {"free": 0.25, "penalized": float(beta.sum()), "none": 0.0}[bias]
+    half = 0.5 * float(beta @ f) + (0.5 * b**2 if bias == "penalized" else 0.0)
     losses = sum(c * float(problem.loss.value(z)) for c, z in zip(C, arguments(problem, f + b), strict=True))
     assert problem.primal(beta, f, b) == pytest.approx(half + losses)
     s = problem.targets if problem.loss.of == "margin" else np.ones(5)
@@ -98,7 +98,7 @@ def test_a_diagonal_root():
     assert root.total.tolist() == [[14.0]]
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("name", [name for name, loss in CONVEX_LOSSES.items() if loss.form is not None])
 def test_the_quadratic_dual_is_the_dual(name, bias, gram):
     problem = risk(name, bias)
@@ -107,7 +107,7 @@ def test_the_quadratic_dual_is_the_dual(name, bias, gram):
     np.testing.assert_array_equal(dual.lower, lower)
     np.testing.assert_array_equal(dual.upper, upper)
     assert dual.has_equality == (bias == "free")
-    assert dual.shift == float(bias == "penalised")
+    assert dual.shift == float(bias == "penalized")
     gradient = dual.gradient_of(beta, gram @ beta)
     assert dual.objective(beta, gradient) == pytest.approx(problem.dual_value(beta, gram @ beta))
     # The gradient is that of the objective where that has one.

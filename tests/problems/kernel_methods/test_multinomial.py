@@ -7,7 +7,7 @@ from mercer.problems.kernel_methods.multinomial import Multinomial, SoftmaxRoot,
 
 CODES = np.array([0, 2, 1, 1, 0, 2])
 C = np.array([1.0, 2.0, 0.5, 1.0, 4.0, 3.0])
-BIASES = ("free", "penalised", "none")
+BIASES = ("free", "penalized", "none")
 
 
 def problem_of(bias="none"):
@@ -55,10 +55,10 @@ def test_both_objectives(bias, gram, values):
     beta = problem.feasible(0.5 * problem.response(values))
     projections = gram @ beta
     b = problem.intercept(beta, np.array([0.5, -1.0, 0.25]))
-    expected = {"free": [0.5, -1.0, 0.25], "penalised": beta.sum(axis=0), "none": [0.0, 0.0, 0.0]}[bias]
+    expected = {"free": [0.5, -1.0, 0.25], "penalized": beta.sum(axis=0), "none": [0.0, 0.0, 0.0]}[bias]
     assert b == pytest.approx(np.array(expected))
     half = 0.5 * sum(float(beta[:, c] @ gram @ beta[:, c]) for c in range(3))
-    half += 0.5 * float(b @ b) if bias == "penalised" else 0.0
+    half += 0.5 * float(b @ b) if bias == "penalized" else 0.0
     q = np.eye(3)[CODES] - beta / C[:, None]
     entropy = sum(-C[i] * q[i, c] * np.log(q[i, c]) for i in range(6) for c in range(3))
     primal, dual = half + plain_risk(projections + b), entropy - half

@@ -103,7 +103,7 @@ def test_generalised_cross_validation_of_equal_weights(gram, rng):
     inverse = np.linalg.inv(gram + lam * np.eye(5))
     found = LeaveOneOut.of(problem, (inverse @ y)[:, None], inverse.diagonal()[:, None])
     rest = np.eye(5) - gram @ inverse
-    assert found.generalised == pytest.approx(np.sum((rest @ y) ** 2) / 5 / (np.trace(rest) / 5) ** 2)
+    assert found.generalized == pytest.approx(np.sum((rest @ y) ** 2) / 5 / (np.trace(rest) / 5) ** 2)
 
 
 def test_generalised_errors_of_weighted_rows_are_scaled_like_the_rows(gram, problem):
@@ -113,7 +113,7 @@ def test_generalised_errors_of_weighted_rows_are_scaled_like_the_rows(gram, prob
     scaled = Ridge(S * problem.targets, problem.penalties, np.ones(5))
     plain = LeaveOneOut.of(scaled, alpha / S, diagonal)
     found = LeaveOneOut.of(problem, alpha, diagonal)
-    assert found.generalised == pytest.approx(plain.generalised * 5 / WEIGHTS.sum())
+    assert found.generalized == pytest.approx(plain.generalized * 5 / WEIGHTS.sum())
 
 
 def test_what_a_pseudo_inverse_does_not_say_is_not_a_number():
@@ -127,4 +127,4 @@ def test_rows_that_took_no_part_have_no_prediction():
     found = LeaveOneOut(np.array([[1.0], [2.0]]), 0.5, 0.25)
     wider = found.like(np.zeros(3), np.array([True, False, True]))
     assert wider.predictions == pytest.approx(np.array([1.0, np.nan, 2.0]), nan_ok=True)
-    assert (wider.mean_squared_error, wider.generalised) == (0.5, 0.25)
+    assert (wider.mean_squared_error, wider.generalized) == (0.5, 0.25)

@@ -15,7 +15,7 @@ SIGNS = np.where(X[:, 0] + RNG.normal(size=30) > 0, 1.0, -1.0)
 NUMBERS = X[:, 1] + 0.3 * RNG.normal(size=30)
 C = RNG.uniform(0.5, 2.0, size=30)
 W, BIAS = RNG.normal(size=4), 0.7
-SCALES = {"free": 1.0, "penalised": 2.0, "none": 1.0}
+SCALES = {"free": 1.0, "penalized": 2.0, "none": 1.0}
 
 
 def inside(dual):
@@ -58,7 +58,7 @@ def test_logistic_regression_written_out(bias):
     share = np.random.default_rng(7).uniform(0.1, 0.9, size=30)
     beta, values = SIGNS * C * share, X @ W + b
     found = machine.certificate(W, b, values, beta, X.T @ beta)
-    penalty = 0.5 * (W @ W + ((b / 2.0) ** 2 if bias == "penalised" else 0.0))
+    penalty = 0.5 * (W @ W + ((b / 2.0) ** 2 if bias == "penalized" else 0.0))
     primal = penalty + C @ np.log1p(np.exp(-SIGNS * values))
     entropy = -C @ (share * np.log(share) + (1.0 - share) * np.log(1.0 - share))
     square = 0.0 if bias == "free" else (machine.constant * beta.sum()) ** 2
@@ -84,12 +84,12 @@ def test_least_squares_have_no_box():
     assert rows.risk(NUMBERS[3:9] + 2.0) == pytest.approx(C[3:9] @ rows.loss.value(np.full(6, 2.0)))
 
 
-@pytest.mark.parametrize(("bias", "constant"), [("free", 1.0), ("penalised", 3.0), ("none", 0.0)])
+@pytest.mark.parametrize(("bias", "constant"), [("free", 1.0), ("penalized", 3.0), ("none", 0.0)])
 def test_the_constant_feature(bias, constant):
     machine = BlockMachine(SIGNS, 1.0, "hinge", bias=bias, scale=3.0)
     assert machine.constant == constant
     assert machine.is_free == (bias == "free")
-    with pytest.raises(ParameterError, match="bias must be 'free', 'penalised' or 'none', got 'fixed'"):
+    with pytest.raises(ParameterError, match="bias must be 'free', 'penalized' or 'none', got 'fixed'"):
         BlockMachine(SIGNS, 1.0, "hinge", bias="fixed")
 
 

@@ -13,7 +13,7 @@ SIGNS = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
 NUMBERS = np.array([0.5, -2.0, 1.5, 0.1, 3.0, -1.0, 0.2])
 C = np.array([1.0, 2.0, 0.5, 1.0, 4.0, 0.3, 0.0])
 EPSILON = 0.3
-BIASES = ("free", "penalised", "none")
+BIASES = ("free", "penalized", "none")
 KINDS = ("hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive")
 
 
@@ -47,13 +47,13 @@ def plain_loss(loss, i, f):
 
 
 def plain_primal(loss, bias, X, w, b):
-    total = 0.5 * float(w @ w) + (0.5 * (b / 0.5) ** 2 if bias == "penalised" else 0.0)
+    total = 0.5 * float(w @ w) + (0.5 * (b / 0.5) ** 2 if bias == "penalized" else 0.0)
     return total + sum(C[i] * plain_loss(loss, i, float(X[i] @ w) + b) for i in range(7))
 
 
 def plain_dual(loss, bias, X, beta):
     """By the conjugate of each loss; minus infinity outside its domain."""
-    total = -0.5 * float(np.sum((X.T @ beta) ** 2)) - (0.5 * (0.5 * beta.sum()) ** 2 if bias == "penalised" else 0.0)
+    total = -0.5 * float(np.sum((X.T @ beta) ** 2)) - (0.5 * (0.5 * beta.sum()) ** 2 if bias == "penalized" else 0.0)
     for i in range(7):
         p = SIGNS[i] if "hinge" in loss else NUMBERS[i]
         width = 0.0 if "hinge" in loss else EPSILON
@@ -121,8 +121,8 @@ def test_bounds_are_those_of_the_loss(loss):
     assert dual.reach.tolist() == reach.tolist()
     assert len(dual) == 7
     assert machine(loss, "free").dual().has_equality
-    assert not machine(loss, "penalised").dual().has_equality
-    assert (machine(loss, "penalised").dual().scale, machine(loss, "none").dual().scale) == (0.5, 0.0)
+    assert not machine(loss, "penalized").dual().has_equality
+    assert (machine(loss, "penalized").dual().scale, machine(loss, "none").dual().scale) == (0.5, 0.0)
 
 
 def test_a_certificate_counts_and_measures_what_is_outside(X):
@@ -198,7 +198,7 @@ def assert_tells(found, primal, dual):
 
 
 def plain_sparse_primal(bias, X, w, b):
-    total = np.abs(w).sum() + (abs(b) / 0.5 if bias == "penalised" else 0.0)
+    total = np.abs(w).sum() + (abs(b) / 0.5 if bias == "penalized" else 0.0)
     return total + sum(C[i] * max(0.0, 1 - SIGNS[i] * (float(X[i] @ w) + b)) ** 2 for i in range(7))
 
 
@@ -211,7 +211,7 @@ def test_objectives_of_sparse_machines(bias, X, rng):
         raw = problem.even(np.where(C > 0, SIGNS * rng.uniform(size=7), 0.0))
         beta = problem.feasible(raw, X.T @ raw)
         assert np.abs(X.T @ beta).max() <= 1.0
-        if bias == "penalised":
+        if bias == "penalized":
             assert 0.5 * abs(beta.sum()) <= 1.0
         found = problem.certificate(Rows(X), w, b, beta)
         dual = sum(SIGNS[i] * beta[i] - (beta[i] ** 2 / (4 * C[i]) if C[i] else 0.0) for i in range(7))
@@ -259,7 +259,7 @@ def test_what_is_outside_of_a_sparse_dual(X):
     assert problem.feasible(np.zeros(7), np.zeros(3)).tolist() == [0.0] * 7
     # Rows of zeros bound nothing: the best multiple is that of the parabola.
     assert problem.feasible(SIGNS * C, np.zeros(3)) == pytest.approx(2.0 * SIGNS * C)
-    heavy = SparseMargin(SIGNS, C, "penalised", 0.5)
+    heavy = SparseMargin(SIGNS, C, "penalized", 0.5)
     assert heavy.correlations(np.full(7, 2.0), np.zeros(3)) == 7.0
     assert problem.correlations(np.full(7, 2.0), np.array([-3.0, 1.0, 2.0])) == 3.0
 
@@ -321,6 +321,6 @@ def test_rows_without_features_leave_the_condition_of_the_bias(bias, b):
     """The responses' sum is zero for a free one, within 1/s for one of zero, and 1/s with its sign for another."""
     balance = sum(2.0 * C[i] * SIGNS[i] * max(0.0, 1.0 - SIGNS[i] * b) for i in range(7))
     left = abs(balance - 2.0 * np.sign(b)) if b else max(0.0, abs(balance) - 2.0)
-    expected = {"none": 0.0, "free": abs(balance), "penalised": left}[bias]
+    expected = {"none": 0.0, "free": abs(balance), "penalized": left}[bias]
     found = SparseMargin(SIGNS, C, bias, 0.5).certificate(Rows(np.zeros((7, 2))), np.zeros(2), b, np.zeros(7))
     assert found.kkt_violation == pytest.approx(expected)

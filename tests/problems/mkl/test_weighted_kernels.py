@@ -43,14 +43,14 @@ def solved(problem, K):
     return solve_dual(problem.dual(), StoredMatrix.of(K), tol=1e-10, limits=Limits(), convex=True)
 
 
-@pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "penalised", "regression"])
+@pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "penalized", "regression"])
 def test_a_solution_is_a_cut_below_all_machines(kind, rng):
     X = rng.normal(size=(25, 2))
     signs, C = np.where(rng.random(25) < 0.5, 1.0, -1.0), np.full(25, 2.0)
     problem = {
         "hinge": SoftMargin(signs, C),
         "squared_hinge": SoftMargin(signs, C, "squared_hinge"),
-        "penalised": SoftMargin(signs, C, bias="penalised"),
+        "penalized": SoftMargin(signs, C, bias="penalized"),
         "regression": EpsilonRegression(X[:, 0] ** 2, C, 0.1),
     }[kind]
     grams = [Linear()(X), RBF(gamma=1.0)(X)]

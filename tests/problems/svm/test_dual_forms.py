@@ -65,7 +65,7 @@ def test_weak_duality(seed):
     signs = np.where(np.arange(12) % 2, 1.0, -1.0)
     for problem in (
         EpsilonRegression(y, weights, 0.3),
-        EpsilonRegression(y, weights, 0.3, "penalised"),
+        EpsilonRegression(y, weights, 0.3, "penalized"),
         NuMargin(signs, weights, 0.3, np.ones(12)),
         OneClass(weights, 0.4),
         SoftBall.with_share(K.diagonal(), weights, 0.4),

@@ -20,11 +20,11 @@ def losses(f, epsilon):
     return sum(c * max(0.0, abs(y - z) - epsilon) for c, y, z in zip(C, TARGETS, f, strict=True))
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_both_objectives(gram, bias):
     one = EpsilonRegression(TARGETS, C, 0.25, bias)
     intercept = one.intercept(BETA, 0.3)
-    assert intercept == {"free": 0.3, "penalised": 0.0, "none": 0.0}[bias]
+    assert intercept == {"free": 0.3, "penalized": 0.0, "none": 0.0}[bias]
     half = 0.5 * float(BETA @ gram @ BETA)
     certificate = one.certificate(BETA, gram @ BETA, intercept)
     assert certificate.primal == pytest.approx(half + losses(gram @ BETA + intercept, 0.25))
@@ -33,7 +33,7 @@ def test_both_objectives(gram, bias):
 
 
 def test_a_penalised_bias_is_the_sum_of_the_coefficients_and_costs_half_its_square(gram):
-    one, beta = EpsilonRegression(TARGETS, C, 0.25, "penalised"), BETA + 0.25
+    one, beta = EpsilonRegression(TARGETS, C, 0.25, "penalized"), BETA + 0.25
     assert one.intercept(beta, None) == pytest.approx(1.0)
     half = 0.5 * float(beta @ gram @ beta) + 0.5
     certificate = one.certificate(beta, gram @ beta, 1.0)
@@ -43,13 +43,13 @@ def test_a_penalised_bias_is_the_sum_of_the_coefficients_and_costs_half_its_squa
 
 
 def test_only_a_free_bias_asks_for_a_sum_and_only_a_penalised_one_lifts_the_matrix():
-    duals = {bias: EpsilonRegression(TARGETS, C, 0.25, bias).dual() for bias in ("free", "penalised", "none")}
+    duals = {bias: EpsilonRegression(TARGETS, C, 0.25, bias).dual() for bias in ("free", "penalized", "none")}
     assert {bias: dual.has_equality for bias, dual in duals.items()} == {
         "free": True,
-        "penalised": False,
+        "penalized": False,
         "none": False,
     }
-    assert {bias: dual.shift for bias, dual in duals.items()} == {"free": 0.0, "penalised": 1.0, "none": 0.0}
+    assert {bias: dual.shift for bias, dual in duals.items()} == {"free": 0.0, "penalized": 1.0, "none": 0.0}
     np.testing.assert_array_equal(duals["none"].lower, -C)
     assert duals["none"].kink == 0.25
 

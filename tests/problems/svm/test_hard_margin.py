@@ -62,11 +62,11 @@ def test_homogeneous_proofs_are_about_the_origin(with_features):
     )
     assert found.check()
     # A further feature of value 1 does not help: the labels cancel it too.
-    assert NotSeparableProof(**{**vars(found), "bias": "penalised"}).check()
+    assert NotSeparableProof(**{**vars(found), "bias": "penalized"}).check()
     alone = NotSeparableProof(**{**vars(found), "weights": np.array([1.0, 0.0])})
     assert not alone.check()
     assert alone.distance == pytest.approx(1.0)
-    assert NotSeparableProof(**{**vars(alone), "bias": "penalised"}).distance == pytest.approx(np.sqrt(2.0))
+    assert NotSeparableProof(**{**vars(alone), "bias": "penalized"}).distance == pytest.approx(np.sqrt(2.0))
 
 
 def test_certificate_of_the_toy_set(toy):
@@ -121,12 +121,12 @@ def test_two_rows_that_are_the_proof_by_themselves_are_named():
     assert str(NotSeparableProof(**{**vars(twins()), "is_exact": False})).startswith("1 x[7] ~ 1 x[9] (")
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_entries_of_a_certificate_with_each_bias(bias):
     """w = 3, b and beta that are no solution: rows 1 and -1 on a line, their margins 3 + b and 3 - b."""
     beta, b = np.array([2.5, -0.5]), 0.5
     found = HardMargin(np.array([1.0, -1.0]), bias).certificate(beta, np.array([3.0, -3.0]), b, (9.0, 9.0))
-    lifts = (b**2, 4.0) if bias == "penalised" else (0.0, 0.0)
+    lifts = (b**2, 4.0) if bias == "penalized" else (0.0, 0.0)
     assert found.primal == pytest.approx(0.5 * (9.0 + lifts[0]) / 2.5**2)
     assert found.dual == pytest.approx(3.0 - 0.5 * (9.0 + lifts[1]))
     assert found.kkt_violation == pytest.approx(2.5)
@@ -166,7 +166,7 @@ def test_without_a_free_bias_the_mean_of_signed_rows_is_the_origin():
     np.testing.assert_array_equal(at_origin.point, [0.0, 0.0])
     assert str(at_origin) == "0.5 x[0] - (0.5 x[1]) = 0 (to 0.0e+00)"
     # With a penalised bias each row has one more coordinate, the label.
-    lifted = proof((0.75, 0.25), rows, "penalised", signs)
+    lifted = proof((0.75, 0.25), rows, "penalized", signs)
     assert lifted.distance == pytest.approx(np.hypot(0.5, 0.5))
-    by_values = NotSeparableProof(np.arange(2), np.array([0.75, 0.25]), signs, "penalised", None, rows @ rows.T, 1.0)
+    by_values = NotSeparableProof(np.arange(2), np.array([0.75, 0.25]), signs, "penalized", None, rows @ rows.T, 1.0)
     assert by_values.distance == pytest.approx(np.hypot(0.5, 0.5))

@@ -46,15 +46,15 @@ def test_the_box_of_an_outlier_lies_on_the_other_side_of_zero():
 
 def test_without_outliers_it_is_the_hinge():
     problem, K, _, b = problem_and_point(1)
-    plain = RampMargin(problem.signs, problem.C, problem.s, "penalised")
-    hinge = SoftMargin(problem.signs, problem.C, "hinge", "penalised")
+    plain = RampMargin(problem.signs, problem.C, problem.s, "penalized")
+    hinge = SoftMargin(problem.signs, problem.C, "hinge", "penalized")
     beta = hinge.dual().upper * 0.5 + hinge.dual().lower * 0.25
     ours, theirs = plain.certificate(beta, K @ beta, b), hinge.certificate(beta, K @ beta, b)
     for name, value in theirs.as_dict().items():
         assert getattr(ours, name) == pytest.approx(value), name
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["free", "penalised", "none"]))
+@given(st.integers(0, 10**6), st.sampled_from(["free", "penalized", "none"]))
 def test_the_convex_objective_lies_above_and_touches_at_its_own_tangent(seed, bias):
     problem, K, beta, b = problem_and_point(seed, bias)
     projections = K @ beta
@@ -64,7 +64,7 @@ def test_the_convex_objective_lies_above_and_touches_at_its_own_tangent(seed, bi
     assert here.primal(beta, projections, b) == pytest.approx(objective, rel=1e-12, abs=1e-12)
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["free", "penalised", "none"]))
+@given(st.integers(0, 10**6), st.sampled_from(["free", "penalized", "none"]))
 def test_weak_duality_holds_for_every_feasible_pair(seed, bias):
     problem, K, beta, b = problem_and_point(seed, bias)
     dual = problem.dual()
@@ -75,7 +75,7 @@ def test_weak_duality_holds_for_every_feasible_pair(seed, bias):
 
 
 def test_the_gradient_gives_back_the_projections():
-    for bias in ("free", "penalised", "none"):
+    for bias in ("free", "penalized", "none"):
         problem, K, beta, _ = problem_and_point(5, bias)
         gradient = problem.signs - K @ beta - problem.dual().shift * beta.sum()
         np.testing.assert_allclose(problem.projections(beta, gradient), K @ beta, atol=1e-12)
@@ -86,8 +86,8 @@ def test_a_tangent_taken_elsewhere_is_no_stationary_point():
     projections, beta = np.array([2.0, -2.0, -3.0]), np.zeros(3)
     right = RampMargin(signs, C, 0.0, "none", np.array([False, False, True])).certificate(beta, projections, 0.0)
     wrong = RampMargin(signs, C, 0.0, "none", np.array([True, False, False])).certificate(beta, projections, 0.0)
-    assert (right.linearisation_violation, right.n_outliers) == (0.0, 1)
-    assert wrong.linearisation_violation == 3.0
+    assert (right.linearization_violation, right.n_outliers) == (0.0, 1)
+    assert wrong.linearization_violation == 3.0
     assert not wrong.is_stationary(1.0)
     assert "linearisation violation 3.00e+00" in str(wrong)
     assert wrong.as_dict()["ramp_objective"] == wrong.ramp_objective

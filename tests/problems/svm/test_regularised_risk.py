@@ -10,7 +10,7 @@ from tests.oracles import clarabel_qp
 @pytest.fixture
 def risk(rng):
     signs = np.where(rng.random(30) < 0.5, 1.0, -1.0)
-    return RegularisedRisk(signs, 0.2, 0.5 + rng.random(30), rng.integers(1, 4, 30).astype(float), "penalised")
+    return RegularisedRisk(signs, 0.2, 0.5 + rng.random(30), rng.integers(1, 4, 30).astype(float), "penalized")
 
 
 def by_hand(risk, X, w, b):
@@ -26,7 +26,7 @@ def test_the_primal_is_the_formula(risk, rng):
 def test_the_gap_is_zero_at_the_optimum_and_bounds_what_is_left_elsewhere(risk, rng):
     X = rng.normal(size=(30, 3))
     problem = risk.soft_margin()
-    beta, _ = clarabel_qp.solve(X @ X.T, risk.signs, problem.C, "hinge", "penalised")
+    beta, _ = clarabel_qp.solve(X @ X.T, risk.signs, problem.C, "hinge", "penalized")
     w, b = X.T @ beta, beta.sum()
     best = by_hand(risk, X, w, b)
     dual_values = X @ w + b

@@ -188,7 +188,7 @@ def soft_margin(loss, bias, K, rng):
     return problem, dual, beta, dual.gradient(StoredMatrix.of(K), beta)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_gap_is_that_of_the_certificate(loss, bias, K, rng):
     problem, dual, beta, gradient = soft_margin(loss, bias, K, rng)

@@ -125,13 +125,13 @@ def test_the_dual_is_the_program_of_the_notes(case):
     np.testing.assert_array_equal(hinge.upper, np.where(signs > 0, C, 0.0))
     np.testing.assert_array_equal(hinge.lower, np.where(signs > 0, 0.0, -C))
     assert (hinge.has_equality, hinge.ridge, hinge.shift) == (True, None, 0.0)
-    squared = SoftMargin(signs, C, "squared_hinge", "penalised").dual()
+    squared = SoftMargin(signs, C, "squared_hinge", "penalized").dual()
     np.testing.assert_array_equal(squared.ridge, 0.5 / C)
     assert np.isinf(squared.upper - squared.lower).all()
     assert (squared.has_equality, squared.shift) == (False, 1.0)
 
 
-@pytest.mark.parametrize(("bias", "expected"), [("free", 0.7), ("penalised", 1.5), ("none", 0.0)])
+@pytest.mark.parametrize(("bias", "expected"), [("free", 0.7), ("penalized", 1.5), ("none", 0.0)])
 def test_the_intercept_of_each_kind_of_bias(bias, expected):
     problem = SoftMargin(np.ones(2), np.ones(2), bias=bias)
     assert problem.intercept(np.array([1.0, 0.5]), 0.7) == expected
@@ -143,7 +143,7 @@ def test_a_problem_cannot_be_changed(case):
         SoftMargin(signs, C).loss = "hinge"
 
 
-@pytest.mark.parametrize(("bias", "b"), [("free", 0.3), ("penalised", 0.5), ("none", 0.0)])
+@pytest.mark.parametrize(("bias", "b"), [("free", 0.3), ("penalized", 0.5), ("none", 0.0)])
 def test_decision_values_are_projections_and_the_bias(bias, b):
     problem = SoftMargin(np.array([1.0, -1.0]), np.ones(2), "hinge", bias)
     found = problem.decision_values(np.array([1.0, 2.0]), np.array([1.0, -0.5]), 0.3)

@@ -7,7 +7,7 @@ from mercer import DataError
 from mercer.problems.version_space.centres import VersionSpace, decrement_from_excess, suboptimality
 
 
-def space(seed, slack=0.0, bias="penalised", n=8):
+def space(seed, slack=0.0, bias="penalized", n=8):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
     signs = np.where(X[:, 0] + 0.1 > 0, 1.0, -1.0)
@@ -40,10 +40,10 @@ def test_a_row_without_length_is_refused():
     problem = VersionSpace(np.ones(2), np.ones(2), 0.0, "none")
     with pytest.raises(DataError, match=r"k\(x, x\) must be positive, got 0 for row 1.*slack=1.0"):
         problem.walls(np.diag([1.0, 0.0]))
-    assert VersionSpace(np.ones(2), np.ones(2), 0.0, "penalised").walls(np.diag([1.0, 0.0]))[0].shape == (2, 2)
+    assert VersionSpace(np.ones(2), np.ones(2), 0.0, "penalized").walls(np.diag([1.0, 0.0]))[0].shape == (2, 2)
 
 
-@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.7]), st.sampled_from(["penalised", "none"]))
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.7]), st.sampled_from(["penalized", "none"]))
 def test_weak_duality_and_the_gap_in_two_ways(seed, slack, bias):
     X, problem = space(seed, slack, bias)
     rng = np.random.default_rng(seed)
@@ -54,7 +54,7 @@ def test_weak_duality_and_the_gap_in_two_ways(seed, slack, bias):
     if margins.min() <= 0:
         assert found.primal == found.gap == np.inf
         return
-    Q = K + (bias == "penalised") + np.diag(slack / problem.weights)
+    Q = K + (bias == "penalized") + np.diag(slack / problem.weights)
     total = problem.weights.sum()
     primal = 0.5 * total * beta @ Q @ beta - problem.weights @ np.log(margins)
     assert found.primal == pytest.approx(primal)
@@ -118,7 +118,7 @@ def test_entries_of_a_certificate():
 def test_only_a_penalised_bias_has_an_intercept():
     beta = np.array([0.5, -0.2, 0.1])
     signs, weights = np.array([1.0, -1.0, 1.0]), np.ones(3)
-    assert VersionSpace(signs, weights, 0.0, "penalised").intercept(beta, 7.0) == pytest.approx(0.4)
+    assert VersionSpace(signs, weights, 0.0, "penalized").intercept(beta, 7.0) == pytest.approx(0.4)
     assert VersionSpace(signs, weights, 0.0, "none").intercept(beta, 7.0) == 0.0
 
 

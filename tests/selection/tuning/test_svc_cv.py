@@ -54,7 +54,7 @@ def test_decision_values_decide_as_those_of_a_grid_search():
     np.testing.assert_allclose(scores_of(own), scores_of(peer), atol=1e-3)
 
 
-@pytest.mark.parametrize("options", [{"bias": "penalised"}, {"bias": "none"}, {"loss": "squared_hinge"}])
+@pytest.mark.parametrize("options", [{"bias": "penalized"}, {"bias": "none"}, {"loss": "squared_hinge"}])
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 def test_every_form_of_the_problem(options, multi_class):
     X, y = scaled(load_digits, 600)
@@ -293,7 +293,7 @@ def test_far_apart_rows_under_a_narrow_kernel_have_the_scores_of_double_precisio
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"loss": "squared_hinge"}, {"bias": "penalised"}, {"class_weight": "balanced"}]
+    "options", [{}, {"loss": "squared_hinge"}, {"bias": "penalized"}, {"class_weight": "balanced"}]
 )
 def test_rows_that_a_fold_repeats_count_as_often_as_they_are_there(options):
     X, y, cv = oversampled()

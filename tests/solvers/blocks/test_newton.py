@@ -41,7 +41,7 @@ def reference(X, problem, gap_tol=1e-10):
     return found, problem.certificate(products, found.w, found.bias, found.beta)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_margins_have_the_objective_of_the_solver_in_memory(loss, bias, C):
@@ -55,7 +55,7 @@ def test_margins_have_the_objective_of_the_solver_in_memory(loss, bias, C):
     assert found.certificate.box_violation == 0.0
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
 def test_tubes_have_the_objective_of_the_solver_in_memory(loss, bias):
     X, _, f = rows()
@@ -66,7 +66,7 @@ def test_tubes_have_the_objective_of_the_solver_in_memory(loss, bias):
     assert found.certificate.primal == pytest.approx(told.primal, rel=1e-7)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["logistic", "huber", "pinball", "squared"])
 def test_other_losses_close_their_gap(loss, bias):
     X, y, f = rows()
@@ -174,7 +174,7 @@ def test_limits_leave_what_is_best_so_far():
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
-@pytest.mark.parametrize("bias", ["free", "penalised"])
+@pytest.mark.parametrize("bias", ["free", "penalized"])
 def test_a_pass_that_is_cut_short_leaves_the_gap_of_those_before(loss, bias):
     X, y, _ = rows()
     machine = BlockMachine(y, 1.0, loss, bias=bias)
@@ -185,7 +185,7 @@ def test_a_pass_that_is_cut_short_leaves_the_gap_of_those_before(loss, bias):
         if whole == 0:
             assert found.certificate is None
             continue
-        penalty = 0.5 * (found.w @ found.w + (found.bias**2 if bias == "penalised" else 0.0))
+        penalty = 0.5 * (found.w @ found.w + (found.bias**2 if bias == "penalized" else 0.0))
         primal = penalty + machine.rows(slice(None)).risk(X @ found.coefficients + found.bias)
         assert found.certificate.primal == pytest.approx(primal, rel=1e-12)
         assert found.certificate.dual <= least <= found.certificate.primal

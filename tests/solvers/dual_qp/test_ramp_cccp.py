@@ -22,7 +22,7 @@ def solve(problem, K, **options):
     return ramp_cccp.solve(problem, StoredMatrix.of(K), **options)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("s", [0.0, -1.0, 0.5])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_falls_from_step_to_step(seed, s, bias):
@@ -53,7 +53,7 @@ def test_the_end_is_a_fixed_point_with_a_certificate():
     assert len(found.steps) > 2
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_the_last_convex_problem_is_solved_as_clarabel_solves_it(bias):
     X, signs = noisy(2, n=60)
     K = X @ X.T + 0.1 * np.eye(len(X))

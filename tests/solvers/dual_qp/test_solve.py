@@ -14,7 +14,7 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 from tests.oracles.kkt import assert_solved, judge
 
-SHAPES = list(itertools.product(["hinge", "squared_hinge"], ["free", "penalised", "none"]))
+SHAPES = list(itertools.product(["hinge", "squared_hinge"], ["free", "penalized", "none"]))
 
 
 def case(n=80, seed=0, repeat=0):
@@ -45,7 +45,7 @@ def test_far_more_accurate_than_was_asked_for(loss, bias, C, reached, repeat):
     )
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_so_is_a_regression_with_the_kink_of_its_tube(C, bias):
     K, _ = case()

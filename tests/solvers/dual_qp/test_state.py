@@ -42,7 +42,7 @@ def move_some(state, rng, is_known=False):
     state.move(indices, after, indices[moved], change[moved], own)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised"])
+@pytest.mark.parametrize("bias", ["free", "penalized"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @given(data=st.data())
 def test_the_gradient_and_the_dual_are_those_of_the_coefficients(loss, bias, data):
@@ -85,7 +85,7 @@ def test_an_interrupted_move_is_not_taken_for_a_finished_one():
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("bias", ["free", "penalised"])
+@pytest.mark.parametrize("bias", ["free", "penalized"])
 def test_double_precision_from_a_matrix_in_single(loss, bias):
     problem = problem_of(loss, bias)
     state = DualState(problem, matrix_of(np.float32))

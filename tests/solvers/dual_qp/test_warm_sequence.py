@@ -35,7 +35,7 @@ def path(problems, matrix, rows, n, tol=1e-4):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    "form", [("hinge", "free"), ("hinge", "none"), ("squared_hinge", "free"), ("hinge", "penalised")]
+    "form", [("hinge", "free"), ("hinge", "none"), ("squared_hinge", "free"), ("hinge", "penalized")]
 )
 def test_a_path_along_C_has_the_solutions_of_single_fits(dtype, form):
     X, y = noisy()

@@ -25,7 +25,7 @@ def working_set(problem, K, indices, beta=None, dtype=np.float64):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_working_set_of_everything_solves_the_problem(loss, bias, dtype, data):
     K, signs = data
@@ -119,7 +119,7 @@ def test_negative_curvature_is_noticed(data):
 
 def test_the_users_matrix_is_not_written_to(data):
     K, signs = data
-    for loss, bias in [("hinge", "free"), ("squared_hinge", "penalised")]:
+    for loss, bias in [("hinge", "free"), ("squared_hinge", "penalized")]:
         matrix = StoredMatrix.of(K)
         dual = SoftMargin(signs, np.ones(90), loss, bias).dual()
         working = WorkingSet(dual, matrix, np.arange(90), np.zeros(90), dual.linear.copy())
@@ -128,7 +128,7 @@ def test_the_users_matrix_is_not_written_to(data):
         assert not matrix.values[:, 90:].any()
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_its_own_entries_say_what_the_change_takes_off_its_gradient(loss, bias, data):
     K, signs = data

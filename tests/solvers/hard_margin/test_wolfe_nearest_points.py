@@ -16,7 +16,7 @@ from mercer.solvers.hard_margin.solve import Overlap, Separation, separate_featu
 from mercer.solvers.hard_margin.wolfe_nearest_points import nearest_points
 from mercer.solvers.limits import Limits
 
-BIASES = ["free", "penalised", "none"]
+BIASES = ["free", "penalized", "none"]
 
 
 def two_blobs(rng, n=60, d=3, gap=1.0):
@@ -93,7 +93,7 @@ def test_every_point_is_at_least_the_margin_away(bias, by, rng):
     values = y * (X @ w + found.bias)
     assert values.min() == pytest.approx(1.0, abs=1e-9)
     assert values[found.beta != 0] == pytest.approx(1.0, abs=1e-9)
-    length = np.sqrt(w @ w + (found.bias**2 if bias == "penalised" else 0.0))
+    length = np.sqrt(w @ w + (found.bias**2 if bias == "penalized" else 0.0))
     assert found.margin == pytest.approx(1.0 / length, rel=1e-10)
     assert (y * found.beta >= 0).all()
     np.testing.assert_allclose(found.gradient, y - X @ w, atol=1e-9)
@@ -117,7 +117,7 @@ def degenerate(seed):
 def assert_decided(X, y, bias, found):
     """Either positive margins for all to see, or a common point for all to see."""
     if isinstance(found, Overlap):
-        points = np.hstack([X, np.ones((len(X), 1))]) if bias == "penalised" else X
+        points = np.hstack([X, np.ones((len(X), 1))]) if bias == "penalized" else X
         if bias == "free":
             points = points - points[found.members[0]]
         meeting = (y[found.members] * found.weights) @ points[found.members]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.kernels.gram.symmetric_operator import CentredOperator, GivenOperator
+from mercer.kernels.gram.symmetric_operator import CenteredOperator, GivenOperator
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg import lanczos
 from mercer.solvers.result import Status
@@ -73,6 +73,6 @@ def test_the_least_quotient_seen_shows_a_negative_eigenvalue(method):
 
 
 def test_some_of_many_equal_values_are_all_found():
-    found = lanczos.dense(CentredOperator(GivenOperator(-np.eye(700))), 2)
+    found = lanczos.dense(CenteredOperator(GivenOperator(-np.eye(700))), 2)
     np.testing.assert_allclose(found.values, [0.0, -1.0], atol=1e-12)
     assert found.vectors.shape == (700, 2)

@@ -29,13 +29,13 @@ def text_like(n, d, rng, words=12):
 
 
 def margin(scores, loss):
-    return LinearMargin(np.where(scores > 0, 1.0, -1.0), np.ones(len(scores)), loss, "penalised", 1.0)
+    return LinearMargin(np.where(scores > 0, 1.0, -1.0), np.ones(len(scores)), loss, "penalized", 1.0)
 
 
 def problem_of(kind, scores):
     if kind in ("hinge", "squared_hinge"):
         return margin(scores, kind)
-    return LinearTube(scores, np.ones(len(scores)), kind, "penalised", 1.0, epsilon=0.1)
+    return LinearTube(scores, np.ones(len(scores)), kind, "penalized", 1.0, epsilon=0.1)
 
 
 LOSSES = ["hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"]
@@ -158,7 +158,7 @@ def test_the_minimum_along_a_line_is_found_on_either_side(loss, at, rng):
     assert objective(found) - best.fun <= 0.02 * (objective(start) - best.fun)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_a_check_never_keeps_a_primal_point_worse_than_the_weights(bias, rng):
     X, scores = text_like(3000, 300, rng)
     problem = LinearMargin(np.where(scores > 0, 1.0, -1.0), np.ones(3000), "hinge", bias, 1.0)
@@ -197,7 +197,7 @@ def test_newton_does_not_creep_where_a_free_bias_and_the_weights_hold_each_other
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("bias", ["free", "penalised"])
+@pytest.mark.parametrize("bias", ["free", "penalized"])
 def test_a_bias_costs_hardly_more_passes_than_none(bias, loss, rng):
     """Its value is that of a whole row, or of ten: as a feature like any other it would cost twice the passes."""
     X, scores = text_like(5000, 2000, rng)
@@ -210,7 +210,7 @@ def test_a_bias_costs_hardly_more_passes_than_none(bias, loss, rng):
     assert max(passes.values()) <= 1.3 * passes["none", 1.0] + 2
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised"])
+@pytest.mark.parametrize("bias", ["free", "penalized"])
 def test_coordinate_descent_goes_on_from_its_own_coefficients(bias, rng):
     X, scores = text_like(3000, 300, rng)
     problem = LinearMargin(np.where(scores > 0, 1.0, -1.0), np.ones(3000), "squared_hinge", bias, 1.0)
@@ -222,7 +222,7 @@ def test_coordinate_descent_goes_on_from_its_own_coefficients(bias, rng):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("bias", ["free", "penalised"])
+@pytest.mark.parametrize("bias", ["free", "penalized"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_rows_much_shorter_than_the_constant_feature_do_not_hold_the_bias_back(C, bias, loss, rng):
     """All rows may sit at their bounds before the bias has moved."""

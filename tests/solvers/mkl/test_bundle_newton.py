@@ -17,14 +17,14 @@ from mercer.solvers.mkl.search import MOST_UNSOLVED, WeightSearch
 from mercer.solvers.result import Solution, Status
 
 
-@pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "penalised", "none", "regression"])
+@pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "penalized", "none", "regression"])
 def test_curvature_is_the_derivative_of_the_gradient(kind, rng):
     X = rng.normal(size=(30, 2))
     signs, C = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0, 1.0, -1.0), np.full(30, 1.0)
     problem = {
         "hinge": SoftMargin(signs, C),
         "squared_hinge": SoftMargin(signs, C, "squared_hinge"),
-        "penalised": SoftMargin(signs, C, bias="penalised"),
+        "penalized": SoftMargin(signs, C, bias="penalized"),
         "none": SoftMargin(signs, C, bias="none"),
         "regression": EpsilonRegression(np.sin(X[:, 0]), C, 0.05),
     }[kind]

@@ -32,7 +32,7 @@ def worst_error(path, K, C, bias="free"):
     beta, _ = path.at(C)
     bounds = C * path.weights
     _, best = clarabel_qp.solve(K, path.signs, bounds, bias=bias)
-    Q = K + (1.0 if bias == "penalised" else 0.0)
+    Q = K + (1.0 if bias == "penalized" else 0.0)
     dual = path.signs @ beta - 0.5 * beta @ Q @ beta
     alpha = path.signs * beta
     box = max(0.0, -alpha.min(), (alpha - bounds).max()) / C
@@ -40,7 +40,7 @@ def worst_error(path, K, C, bias="free"):
     return max(abs(dual - best) / max(1.0, abs(best)), box, total)
 
 
-@pytest.mark.parametrize("bias", ["free", "none", "penalised"])
+@pytest.mark.parametrize("bias", ["free", "none", "penalized"])
 @pytest.mark.parametrize(("n", "seed", "kernel"), [(20, 0, RBF(0.5)), (61, 1, Linear()), (90, 2, RBF(0.2))])
 def test_path_is_clarabels_solution_at_every_C(n, seed, kernel, bias):
     X, signs = noisy(n, seed=seed, shift=0.3 * seed)
@@ -89,7 +89,7 @@ def test_long_pieces_of_kernels_of_low_rank_stay_exact(seed, kernel):
     if seed % 3 == 0:
         X = np.round(2 * X)
     signs = np.where(X[:, 0] + 0.5 * rng.normal(size=len(X)) > 0.4, 1.0, -1.0)
-    K, bias = kernel(X), ("free", "none", "penalised")[seed % 3]
+    K, bias = kernel(X), ("free", "none", "penalized")[seed % 3]
     path = path_of(K, signs, bias=bias)
     assert path.status == Status.OPTIMAL
     for C in (0.3, 40.0, 950.0):

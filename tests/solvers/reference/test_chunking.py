@@ -20,7 +20,7 @@ def made(n=150, d=4, seed=0):
 
 
 @pytest.mark.parametrize("inner", [solve_dual, interior_point.solve], ids=["smo", "qp"])
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)], ids=["linear", "rbf"])
 def test_small_chunks_come_to_the_optimum(kernel, loss, bias, inner):
@@ -83,5 +83,5 @@ def test_a_tolerance_that_rounding_does_not_reach_ends_all_the_same():
     X = np.where(rng.random((60, 1)) < 0.5, [[2e11, 4e10]], [[1e10, 3e10]]) + 2e10 * rng.normal(size=(60, 2))
     y = np.where(rng.random(60) < 0.2, 1, -1)
     with pytest.warns(ConvergenceWarning, match="STALLED|OPTIMAL_INACCURATE"):
-        model = SVC(kernel="linear", bias="penalised", solver="chunking", C=85.0, tol=1e-8).fit(X, y)
+        model = SVC(kernel="linear", bias="penalized", solver="chunking", C=85.0, tol=1e-8).fit(X, y)
     assert model.n_iter_[0] <= 2 * MOST_STEPS

@@ -17,7 +17,7 @@ def made(n=80, d=3, seed=0):
     return X, np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)], ids=["primal form", "dual form"])
 def test_both_forms_solve_every_problem(kernel, loss, bias, monkeypatch):

@@ -19,7 +19,7 @@ def made(n=150, d=4, seed=0):
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)], ids=["linear", "rbf"])
 def test_the_optimum_is_reached(kernel, loss, bias, name):
@@ -37,7 +37,7 @@ def test_the_optimum_is_reached(kernel, loss, bias, name):
     assert certificate.dual == pytest.approx(dual, rel=1e-7)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_passes_alone_come_near(bias):
     """Coordinate steps do the work, and pair steps only the end."""
     X, y = made(n=300)

@@ -28,7 +28,7 @@ def hard(seed):
     kernel = ["linear", RBF(gamma), Polynomial(degree=3, gamma=gamma, coef0=1.0), "precomputed"][rng.integers(4)]
     weights = 10.0 ** rng.uniform(-3, 3, n) if rng.random() < 0.3 else None
     model = KernelLogisticRegression(
-        C=C, kernel=kernel, bias=str(rng.choice(["free", "penalised", "none"])), tol=1e-6, time_limit=60.0
+        C=C, kernel=kernel, bias=str(rng.choice(["free", "penalized", "none"])), tol=1e-6, time_limit=60.0
     )
     return model, X @ X.T if kernel == "precomputed" else X, y, weights
 
@@ -55,7 +55,7 @@ def test_a_large_C_ends_with_feasible_coefficients_and_a_true_status(seed):
     assert max(model.n_iter_) <= 100
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_both_ways_agree_where_both_are_accurate(monkeypatch, rng, bias):
     X = rng.normal(size=(80, 3))
     y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=80), [-0.5, 0.5])

@@ -53,7 +53,7 @@ def test_checked_values_are_those_of_the_items(monkeypatch, classes):
         return found
 
     monkeypatch.setattr(NewtonMatrix, "checked", spy)
-    KernelLogisticRegression(bias="penalised").fit(X, y)
+    KernelLogisticRegression(bias="penalized").fit(X, y)
     found, image, exact = seen[-1]
     rows = np.flatnonzero((found != image).any(axis=1))
     assert 200 < len(rows) <= 256

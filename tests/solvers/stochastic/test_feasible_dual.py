@@ -9,7 +9,7 @@ from mercer.solvers.stochastic.feasible_dual import raise_dual
 from tests.oracles import clarabel_qp
 
 
-@pytest.mark.parametrize("bias", ["none", "penalised"])
+@pytest.mark.parametrize("bias", ["none", "penalized"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_the_dual_comes_near_its_maximum_from_below(rng, bias, form):
     X = rng.normal(size=(60, 4))
@@ -18,7 +18,7 @@ def test_the_dual_comes_near_its_maximum_from_below(rng, bias, form):
     C = rng.random(60) * (rng.random(60) < 0.9)
     problem = SoftMargin(signs, C, "hinge", bias)
     beta = raise_dual(form(X), problem, X @ rng.normal(size=4), primal=C.sum())
-    K = X @ X.T + (bias == "penalised")
+    K = X @ X.T + (bias == "penalized")
     value = signs @ beta - 0.5 * beta @ K @ beta
     used = C > 0
     _, best = clarabel_qp.solve((X @ X.T)[np.ix_(used, used)], signs[used], C[used], "hinge", bias)

@@ -50,7 +50,7 @@ def test_many_projections_do_not_cost_the_mean_its_digits(rng):
 
 def test_a_penalised_bias_is_a_feature_that_is_one(two_classes):
     X, signs = two_classes
-    with_bias = solve(X, signs, 0.1, T=500, bias="penalised", seed=3)
+    with_bias = solve(X, signs, 0.1, T=500, bias="penalized", seed=3)
     as_feature = solve(np.column_stack([X, np.ones(len(X))]), signs, 0.1, T=500, seed=3)
     assert [*with_bias.weights, with_bias.intercept] == pytest.approx(as_feature.weights)
 
@@ -100,7 +100,7 @@ def test_a_time_limit_holds(two_classes):
     [
         ({}, "one of T and epochs is needed"),
         ({"T": 5, "epochs": 1}, "T and epochs exclude each other"),
-        ({"T": 5, "bias": "free"}, 'bias must be "none" or "penalised".*smo'),
+        ({"T": 5, "bias": "free"}, 'bias must be "none" or "penalized".*smo'),
     ],
 )
 def test_what_cannot_be_run_is_refused(two_classes, arguments, message):

@@ -20,7 +20,7 @@ def points_of(key):
     return table[:, :2].copy(), np.where(table[:, 2] == 1, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("recorder", [record_smo, record_chunking])
 def test_dual_methods_end_at_the_optimum_of_the_library(recorder, bias):
     X, y = points_of("moons")
@@ -98,7 +98,7 @@ def test_pegasos_takes_the_steps_of_the_library():
 
 def test_the_bound_under_pegasos_never_passes_the_primal():
     X, y = points_of("moons")
-    steps = record_pegasos(SoftMargin(y, np.full(len(y), 1.0), "hinge", "penalised"), RBF(gamma=1.0)(X, X), 300).steps
+    steps = record_pegasos(SoftMargin(y, np.full(len(y), 1.0), "hinge", "penalized"), RBF(gamma=1.0)(X, X), 300).steps
     assert all(step.primal >= step.dual - 1e-9 for step in steps)
     assert all(b.dual >= a.dual for a, b in itertools.pairwise(steps))
 
@@ -115,7 +115,7 @@ def test_the_page_gets_a_field_for_every_step(solver):
 def test_the_perceptron_bound_is_kept():
     header, _ = next(iter(record({**preset("toy"), "solver": "perceptron"}, Job())))
     X, y = points_of("toy")
-    model = HardMarginSVC(kernel="linear", bias="penalised").fit(X, y)
+    model = HardMarginSVC(kernel="linear", bias="penalized").fit(X, y)
     w = np.append(model.coef_.ravel(), model.intercept_)
     assert header["bound"] == pytest.approx((np.square(X).sum(axis=1).max() + 1) * (w @ w))
     assert header["updates"][-1] <= header["bound"]

@@ -15,7 +15,7 @@ def evaluate(
     data: Source,
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
-    skip_unlabelled: Annotated[
+    skip_unlabeled: Annotated[
         bool, Parameter(group=DATA, negative="", help="Leave out rows whose target has no value.")
     ] = False,
     report: Report = None,
@@ -37,8 +37,8 @@ def evaluate(
     target = reading.target or said.get("metadata", {}).get("target")
     why = why_out_of_core(str(data), limits.memory_limit, reading.format)
     if why is not None:
-        if report is not None or skip_unlabelled:
-            option = "--skip-unlabelled" if skip_unlabelled else "--report"
+        if report is not None or skip_unlabeled:
+            option = "--skip-unlabeled" if skip_unlabeled else "--report"
             raise ParameterError(f"{option} is for data that are read at once, and {data} is {why}")
         from mercer.cli.terminal.blocks import evaluate_blocks
 
@@ -49,7 +49,7 @@ def evaluate(
             show_record(record)
         return ExitCode.DONE
     asked = replace(reading, target=target)
-    found, whole = read_for_model(data, asked, limits, fitted, skip_unlabelled=skip_unlabelled)
+    found, whole = read_for_model(data, asked, limits, fitted, skip_unlabeled=skip_unlabeled)
     if found.target is None:
         raise (ParameterError if found.kind == "table" else DataError)(
             f"{found.name}: there are no labels to compare with; --target names their column"

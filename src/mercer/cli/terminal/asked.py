@@ -34,11 +34,11 @@ def read_and_look(
     if is_model_file(source):
         raise DataError(f"{source} is a model, not data; `mercer predict {source} FILE` predicts the rows of a file")
     with _said_later():
-        found = read.read_labelled(str(source), skip_unlabelled=options.skip_unlabelled, **_reading(options, limits))
+        found = read.read_labeled(str(source), skip_unlabeled=options.skip_unlabeled, **_reading(options, limits))
     return found, *choose(found, Wanted(options.columns, options.drop, options.keep))
 
 
-def read_labelled(source: Where, options: LearningOptions, limits: FitOptions) -> tuple[Dataset, Dataset, list[Seen]]:
+def read_labeled(source: Where, options: LearningOptions, limits: FitOptions) -> tuple[Dataset, Dataset, list[Seen]]:
     """The same, with something to learn from."""
     whole, found, seen = read_and_look(source, options, limits)
     if found.target is None and found.kind == "table":
@@ -113,7 +113,7 @@ def read_and_assemble(
     said on the way."""
     seconds: dict[str, float] = {}
     with timed(seconds, "read"):
-        whole, data, seen = read_labelled(source, options, fit)
+        whole, data, seen = read_labeled(source, options, fit)
     require_learnable(data, machine.task)
     if not is_quiet:
         show_data(describe_data(data, seen, machine.task))

@@ -55,7 +55,7 @@ def blocks_run(
 def _require_by_blocks(source: Where, options: LearningOptions, machine: MachineOptions, why: str) -> None:
     if machine.kernel in (None, "linear") and machine.landmarks is not None:
         raise ParameterError("--landmarks is for a kernel, such as --kernel rbf; without one a plane is learnt")
-    for option, is_asked in (("--proba", machine.proba), ("--skip-unlabelled", options.skip_unlabelled)):
+    for option, is_asked in (("--proba", machine.proba), ("--skip-unlabeled", options.skip_unlabeled)):
         if is_asked:
             raise ParameterError(f"{option} is for data that are read at once, and {source} is {why}")
 

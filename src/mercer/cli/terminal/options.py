@@ -125,7 +125,7 @@ class LearningOptions(DataOptions):
             help="Learn from these columns even if they look like an id; may be repeated.",
         ),
     ] = ()
-    skip_unlabelled: Annotated[
+    skip_unlabeled: Annotated[
         bool, Parameter(negative="", show_default=False, help="Leave out rows whose target has no value.")
     ] = False
 

@@ -32,8 +32,8 @@ def show_data(about: dict[str, Any], most: int | None = SHOWN, to_stdout: bool =
         rows.append(("left out", Text(", ".join(out), style="yellow")))
     if any(one["left_out"] == "names the rows" for one in columns):
         rows.append(("", Text("--keep NAME learns from a column all the same", style="dim")))
-    if about["unlabelled"]:
-        rows.append(("", Text(f"{about['unlabelled']:,} rows without a value to predict", style="yellow")))
+    if about["unlabeled"]:
+        rows.append(("", Text(f"{about['unlabeled']:,} rows without a value to predict", style="yellow")))
     rows += [(note["column"], Text(note["text"], style=_STYLES.get(note["kind"], "yellow"))) for note in _notes(about)]
     say_rows(title, rows, to_stdout)
 

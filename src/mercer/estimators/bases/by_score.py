@@ -10,10 +10,10 @@ from mercer._types import Array, FloatArray, Rows
 
 
 class PredictsByScore:
-    """`predict` for what has a `decision_function`: the sign of one score, or the largest of several."""
+    """`predict` from a `decision_function`: the sign of one score, or the largest of several."""
 
     if TYPE_CHECKING:
-        # What the classifier has beside this.
+        # Attributes of the classifier this is mixed into.
         classes_: Array
 
         def decision_function(self, X: Rows) -> FloatArray: ...
@@ -35,7 +35,7 @@ class PredictsByScore:
 
 
 def linear_scores(X: Rows, weights: Any, intercepts: FloatArray) -> FloatArray:
-    """<w, x> + b for each row and each problem, dense whatever X and the weights are."""
+    """<w, x> + b for each row and each problem, as a dense array."""
     with np.errstate(over="ignore", invalid="ignore"):
         products = X @ weights.T
         scores = (products.toarray() if sparse.issparse(products) else np.asarray(products)) + intercepts

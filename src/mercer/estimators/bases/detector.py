@@ -8,11 +8,11 @@ from sklearn.base import OutlierMixin
 from mercer._types import Array, ArrayLike, FloatArray, Rows
 from mercer.estimators.bases.one_function import OneFunctionModel
 from mercer.estimators.fitting.auto_strength import choose_kernel
-from mercer.estimators.fitting.inputs import unlabelled_input
+from mercer.estimators.fitting.inputs import unlabeled_input
 
 
 class Detector(OutlierMixin, OneFunctionModel):
-    """What a half-space and a ball around most of the data do alike."""
+    """The common part of a half-space and a ball around most of the data."""
 
     # Whether the kernel may be "auto".
     _chooses_kernel = True
@@ -35,7 +35,7 @@ class Detector(OutlierMixin, OneFunctionModel):
 
     def _checked(self, X: Rows, y: None, sample_weight: ArrayLike | None) -> tuple[Rows, None]:
         choose_kernel(self, X)
-        return unlabelled_input(self, X), None
+        return unlabeled_input(self, X), None
 
     def predict(self, X: Rows) -> Array:
         """+1 for each row that is inside, -1 for each that is not.

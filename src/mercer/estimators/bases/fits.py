@@ -1,4 +1,4 @@
-"""The template of every fit: parameters, limits, learning within them, and what is said when it has ended."""
+"""The template of every fit: check parameters, learn within limits, and warn at the end if need be."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class Fits:
-    """An estimator whose fit is within its limits and whole or not at all, and says where it ends short of its goal.
+    """An estimator whose fit obeys its limits, is all or nothing, and warns if it falls short of its goal.
 
-    An estimator has a `fit` of its own, for its signature and its docstring, which passes on what it is given:
-    ``return self._fit_and_tell(X, y, sample_weight)``. Beside it stand:
+    An estimator defines `fit`, with its own signature and docstring, and passes its arguments on:
+    ``return self._fit_and_tell(X, y, sample_weight)``. It also defines:
 
-    - `_check_parameters()`, which refuses parameters whatever the data,
-    - `_limits()`, what ends a fit,
-    - `_learn(limits, ...)`, which takes what was passed on, and leaves a fitted model with its `status_`.
+    - `_check_parameters()`, which refuses invalid parameters whatever the data,
+    - `_limits()`, the limits of a fit,
+    - `_learn(limits, ...)`, which takes the arguments of `fit` and leaves a fitted model with its `status_`.
     """
 
-    # What to do about a status, where it differs from what a support vector machine needs.
+    # Remedies by status, where they differ from those of a support vector machine.
     _remedies: ClassVar[Mapping[Status, str]] = {}
-    # The attribute that says how good a model is.
+    # The attribute that tells how good a model is.
     _judge: ClassVar[str] = "certificate_"
 
     if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Fits:
         _learn: Callable[..., None]
 
     def _fit_and_tell(self, *data: Any) -> Self:
-        """A fit, and at the line that called `fit` what there is to say of it."""
+        """Fit, then issue the warnings at the line that called `fit`."""
         self._fit(*data)
         said = vars(self).pop("_said", ())
         if not any(replaces_status for _, _, replaces_status in said):
@@ -50,7 +50,7 @@ class Fits:
         return self
 
     def _fit(self, *data: Any) -> None:
-        """A fit that says nothing. What leaves rows out to learn from them, fits more than once."""
+        """Fit without warnings. A mixin that holds rows out overrides this to fit several times."""
         self._fit_once(*data)
 
     def _fit_once(self, *data: Any) -> None:
@@ -60,5 +60,5 @@ class Fits:
             self._learn(limits, *data)
 
     def _say(self, words: str, kind: type[Warning] = ConvergenceWarning, *, replaces_status: bool = False) -> None:
-        """Have a warning given when the fit has ended, at the line that called `fit`."""
+        """Queue a warning to be issued after the fit, at the line that called `fit`."""
         vars(self).setdefault("_said", []).append((words, kind, replaces_status))

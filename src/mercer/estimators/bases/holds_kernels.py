@@ -11,13 +11,13 @@ from mercer.kernels.base.parameters import Parameters
 class HoldsKernels(ShowsFit):
     """An estimator some of whose parameters are kernels.
 
-    Whoever else holds a kernel keeps it as it is: another estimator, or the fitted function of this one.
+    A kernel is never changed in place, so other holders of it, such as the fitted function, keep theirs.
     """
 
     @classmethod
     @cache
     def _get_param_names(cls) -> list[str]:
-        # Read off the signature anew each time, they are most of what a clone takes, and a search makes hundreds.
+        # Cached: reading them off the signature is most of the time of a clone, and a search makes hundreds.
         return super()._get_param_names()
 
     def set_params(self, **params: Any) -> Self:

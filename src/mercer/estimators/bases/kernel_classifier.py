@@ -1,4 +1,4 @@
-"""What every kernel classifier does alike: check, fit as two-class problems, keep, predict."""
+"""The base of all kernel classifiers: check, fit as two-class problems, store, predict."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,19 +22,19 @@ from mercer.solvers.limits import Limits
 class KernelClassifier(ClassifierMixin, KernelModel):
     """Base of classifiers that are expansions in a kernel.
 
-    A subclass says which two-class problems there are (`_two_class_problems`) and how they are
-    solved (`_solve`, which gives a `Solved`); the rest is here.
+    A subclass defines the two-class problems (`_two_class_problems`) and how they are solved (`_solve`, which returns a
+    `Solved`); the rest is here.
     """
 
     if TYPE_CHECKING:
         class_weight: dict[Any, float] | str | None
         cache_size: float | None
 
-    # For machines that do not offer these as parameters.
+    # Defaults for machines without these parameters.
     class_weight = None
     cache_size = None
     warm_start = False
-    # What `multi_class` may be.
+    # Values that `multi_class` may take.
     _multi_classes: tuple[str, ...] = ("ovo", "ovr")
     # Whether the kernel may be "auto".
     _chooses_kernel = True
@@ -68,14 +68,14 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         self._keep(X, data, setup, solved)
 
     def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> tuple[Rows, Array]:
-        """Rows and labels, and what "auto" stands for with them."""
+        """Rows and labels, with "auto" parameters resolved."""
         choose_kernel(self, X, y, sample_weight)
         X, y = training_input(self, X, y)
         self._choose_C(X, sample_weight, y)
         return X, y
 
     def _choose_C(self, X: Rows, sample_weight: ArrayLike | None, y: Array) -> None:
-        """Where C has no value "auto", there is nothing to do."""
+        """Nothing to do for a C that cannot be "auto"."""
 
     def _setup(self, y: Array, sample_weight: ArrayLike | None = None) -> tuple[Any, FloatArray, FloatArray | None]:
         """(the two-class problems of checked labels, weights of the classes, weights of the rows or None)."""
@@ -87,7 +87,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         return setup, class_weight, weights
 
     def _check_parameters(self) -> None:
-        """The parameters that all kernel classifiers have."""
+        """The parameters common to all kernel classifiers."""
         super()._check_parameters()
         require_optional_number("cache_size", self.cache_size, above=0.0)
         for name in ("break_ties", "warm_start"):
@@ -103,7 +103,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         return len(self.classes_) > 2 and tasks.strategy_of(self) == "ovo"
 
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores: above 0 the second of two classes, else one column a class or a pair.
+        """Signed scores: above 0 the second of two classes, else one column per class or pair.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
 
 
 class BlockKernelClassifier(ClassifiesBlocks, KernelClassifier):
-    """Base of those that learn from `Blocks` too, with an approximation."""
+    """Base of classifiers that can also learn from `Blocks`, with an approximation."""
 
     def fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rows of X and their labels.
@@ -169,14 +169,14 @@ class BlockKernelClassifier(ClassifiesBlocks, KernelClassifier):
         return self._fit_and_tell(X, y, sample_weight)
 
     def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> tuple[Array, Any]:
-        # All readers of files come with it, and few fits ask.
+        # Imported here: it brings all file readers, and few fits need them.
         from mercer.estimators.low_rank.from_blocks import labels_to_learn
 
         return labels_to_learn(self, X, y, sample_weight, limits)
 
 
 def refuse_ties_of_pairs(estimator: Any) -> None:
-    """As scikit-learn has it, whose `decision_function` then has no column to break a tie by."""
+    """As in scikit-learn, whose `decision_function` then has no column to break a tie by."""
     if getattr(estimator, "break_ties", False) and estimator.decision_function_shape == "ovo":
         require_fitted(estimator)
         raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'")

@@ -49,19 +49,19 @@ if TYPE_CHECKING:
     from mercer.problems.kernel_methods.spectrum import EigenCertificate
 
 
-# Up to this many items, or where an entry is slow, the whole matrix is kept in double precision,
+# Up to this many items, or if an entry is slow, the whole matrix is kept in double precision,
 STORED = 2_000
-# if so many bytes for each of its entries have room: eight of its own, and four of a factor's triangle.
+# if there is room for this many bytes per entry: eight of its own, and four of a factor's triangle.
 STORED_BYTES = 12
-# Attributes that are set before there are training data.
+# Attributes set before there are training data.
 OF_THE_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
-    """Base of estimators whose answer is an expansion in a kernel over all training items.
+    """Base of estimators whose result is an expansion in a kernel over all training items.
 
-    Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)``
-    of two items is a number.
+    Callables follow scikit-learn's convention for these estimators: ``kernel(x, y, **kernel_params)`` of two items is a
+    number.
     """
 
     if TYPE_CHECKING:
@@ -69,17 +69,17 @@ class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
         approximation_: Any
         distance_: Any
 
-    # Any container may be predicted after a fit on any other.
+    # Prediction accepts any container, whatever the fit was given.
     _sparse = True
-    # For methods that do not offer it as a parameter.
+    # Default for methods without this parameter.
     approximation = None
 
     def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self.kernel)
 
     def _is_reached(self, certificate: "RidgeCertificate | LeastSquaresCertificate | EigenCertificate") -> bool:
-        # A random sketch promises steps, and its certificate says what they came to. Where tol is zero, eigenvalues
-        # are found as exactly as they can be.
+        # A random sketch promises a number of steps, and its certificate tells their result. With tol=0, eigenvalues
+        # are as accurate as possible.
         if getattr(self, "solver_", None) == "randomized":
             return True
         tol = getattr(self, "tol", None)
@@ -110,13 +110,13 @@ class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
         return bound.replace() if bound is self.kernel else bound
 
     def _forget(self) -> None:
-        """Remove what an earlier fit has found, but for what has just been noted of the input."""
+        """Remove the attributes of an earlier fit, except those just set from the input."""
         for name in [*vars(self)]:
             if name.endswith("_") and not name.startswith("_") and name not in OF_THE_INPUT:
                 delattr(self, name)
 
     def _training_data(self, X: Rows, weights: FloatArray | None = None) -> TrainingData:
-        """X with its kernel, checked: from here on the model is a new one. `weights` say how often a row counts."""
+        """X with its kernel, checked; from here on the model is a new one. `weights` are multiplicities of the rows."""
         self._forget()
         kernel = self._kernel(X, weights)
         if isinstance(kernel, Precomputed):
@@ -138,11 +138,11 @@ class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
         return operator
 
     def _budget(self, X: Rows) -> int:
-        """Bytes that a fit may take for matrices."""
+        """Bytes that a fit may use for matrices."""
         return 2 * Budget.resolve(self.memory_limit, None, X).cache
 
     def _require_room(self, data: TrainingData, needed: int, purpose: str, instead: str) -> None:
-        """Refuse what needs more bytes than `memory_limit` leaves; `instead` is what does with less."""
+        """Refuse work that needs more bytes than `memory_limit` leaves; `instead` names what needs less."""
         room = self._budget(data.X)
         if needed > room:
             limit = "half of the free memory" if self.memory_limit is None else f"memory_limit={self.memory_limit!r}"
@@ -159,7 +159,7 @@ class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
     def _keep_landmarks(
         self, data: TrainingData, marks: "Landmarks", coefficients: FloatArray, intercepts: FloatArray
     ) -> Rows:
-        """Set what a restriction to landmarks leaves behind; the landmarks, as the user gave them."""
+        """Set the attributes of a fit restricted to landmarks; the landmarks, as the user gave them."""
         vectors, shown = marks.vectors()
         self.expansion_ = Expansion.single(data.kernel, vectors, coefficients, intercepts, data.origin)
         self.approximation_ = marks.used_as
@@ -175,7 +175,7 @@ class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
 
 
 class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
-    """Base of estimators of one or several functions; `_is_flat` says whether y was one-dimensional."""
+    """Base of estimators of one or several functions; `_is_flat` tells whether y was one-dimensional."""
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Any, FloatArray, bool, Any]:
         """(rows or Blocks, targets (n, t), whether they were flat, weights or None)."""
@@ -187,10 +187,10 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelMethod):
         return X, targets[:, None], True, weights
 
     def _bound(self, X: Any, weights: FloatArray | None, limits: "Limits") -> TrainingData:
-        """As `_training_data`, and for `Blocks` too."""
+        """`_training_data`, also for `Blocks`."""
         if not are_blocks(X):
             return self._training_data(X, weights)
-        # All readers of files come with it, and few fits ask.
+        # Imported here: it brings all file readers, and few fits need them.
         from mercer.estimators.low_rank.block_data import BlockData
 
         self._forget()

@@ -1,4 +1,4 @@
-"""What every model that is an expansion in a kernel does alike, whatever it learns."""
+"""The base of all models that are expansions in a kernel, whatever they learn."""
 
 from collections.abc import Callable
 from functools import partial
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class KernelModel(Fits, CertifiedLazily, HoldsKernels):
-    """Base of what is learnt as sums of kernels at support vectors: keep it, certify it, evaluate it."""
+    """Base of models that are sums of kernels at support vectors: store, certify and evaluate them."""
 
     if TYPE_CHECKING:
         approximation: LowRank | None
@@ -62,17 +62,17 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         gap_tol: Any
         _distances: list[Any]
 
-    # For machines that do not offer them as parameters.
+    # Defaults for machines without these parameters.
     approximation = None
     gap_tol = None
-    # Whether a kernel that may be indefinite is looked at when the fit has ended.
+    # Whether to check a possibly indefinite kernel after the fit.
     _looks_at_kernel = True
 
     def __sklearn_tags__(self) -> "Tags":
         return tell_input(super().__sklearn_tags__(), self.kernel)
 
     def _check_parameters(self) -> None:
-        """The parameters that all kernel models have."""
+        """The parameters common to all kernel models."""
         require_number("tol", self.tol, above=0.0)
         require_approximation(self.approximation)
         require_optional_number("time_limit", self.time_limit, above=0.0)
@@ -88,9 +88,9 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         return watchers(self, round_line(self))
 
     def _training_data(self, X: Rows, weights: FloatArray | None, budget: "Budget") -> tuple[Any, TrainingData]:
-        """X with its kernel; where a function's whole matrix has room, it is computed at once.
+        """X with its kernel; a kernel function's whole matrix is computed at once if it fits.
 
-        The first of the two are the items that the function will see again in `predict`.
+        The first of the two are the items that the function will be called with in `predict`.
         """
         items = None
         wanted = kernel_of(self)
@@ -100,28 +100,28 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
             kernel = resolve(wanted, self.gamma, self.degree, self.coef0, X, weights)
         if isinstance(kernel, Precomputed):
             require_gram(X)
-        # The user's kernel may be given other parameters later; the model's must not change.
+        # A copy: later changes of the user's kernel must not affect the model.
         data = TrainingData(kernel.replace() if kernel is wanted else kernel, X)
         data.source = items
         return items, data
 
     def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> tuple[Array, Any]:
-        """(labels or targets, weights or None) of `Blocks`, for a machine that can be learnt from them."""
+        """(labels or targets, weights or None) of `Blocks`, for a machine that can learn from them."""
         raise no_sum_of_losses(self)
 
     def _bound(
         self, X: Any, weights: FloatArray | None, budget: "Budget", n_machines: int, limits: Limits
     ) -> tuple[Any, TrainingData]:
-        """As `_training_data`, and for `Blocks` too."""
+        """`_training_data`, also for `Blocks`."""
         if not are_blocks(X):
             return self._training_data(X, weights, budget)
-        # All readers of files come with it, and few fits ask.
+        # Imported here: it brings all file readers, and few fits need them.
         from mercer.estimators.low_rank.block_data import BlockData
 
         return None, BlockData(self, X, weights, min(n_machines, TOGETHER), limits)
 
     def _solved(self, data: TrainingData, setup: Any, budget: "Budget", limits: Limits) -> "SolvedProblems":
-        """The problems of a fit, solved over all rows or restricted to landmarks."""
+        """Solve the problems of a fit over all rows, or restricted to landmarks."""
         if self.approximation is None:
             return self._solve(data, setup, budget, limits)
         marks, objectives = Landmarks(self, self.approximation, data, rows_used(setup), limits), self._objectives(setup)
@@ -143,11 +143,11 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         return grown(marks, solve)
 
     def _solve_coordinates(self, data: TrainingData, setup: Any, budget: "Budget", limits: Limits) -> "SolvedProblems":
-        """The problems over coordinates, which are rows of a linear kernel to the solvers of exact machines."""
+        """Solve the problems in coordinates, which exact solvers see as rows with a linear kernel."""
         return self._solve(data, setup, budget, limits)
 
     def _objectives(self, setup: Any) -> list[Objective] | None:
-        """What each problem minimises, where it can be solved over blocks of features; None where it cannot."""
+        """The objective of each problem, if it can be solved over blocks of features, else None."""
         return None
 
     def _solve_blocks(self, fit: BlockFit, before: Restricted | None) -> Restricted:
@@ -176,12 +176,12 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (len(X),)
         self.n_iter_ = solved.iterations
         self.status_ = Status.worst(solved.statuses)
-        # A stationary point says nothing of this: a curved loss hides directions in which the matrix falls.
+        # A stationary point is no evidence: a curved loss hides directions of negative curvature of the matrix.
         has_ended = self.status_ in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
         if has_ended and self._looks_at_kernel and data.looks_indefinite(support.indices):
             self.status_ = Status.NOT_CONVEX
         self.fit_status_ = int(self.status_ != Status.OPTIMAL)
-        # Landmarks know all rows, which a model over them does not keep.
+        # Landmarks refer to all rows, which a restricted model does not keep.
         self._traces = partial(list, solved.traces()) if isinstance(solved, Restricted) else solved.traces
         self._last_betas = solved.betas() if getattr(self, "warm_start", False) else None
         self._keep_evidence(data, setup, solved)
@@ -203,23 +203,23 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         certifier = self._kind_of_certifier(setup, solved)(data, setup, solved, self.n_jobs, self.tol or 0.0)
         self._evidence = Evidence(data, certifier)
         if self._items is not None:
-            # A function's matrix is not kept until somebody asks.
+            # The matrix of a kernel function is not kept for later.
             self._heed(self._evidence.certificates(full=True))
         else:
             self._decide_status()
 
     def _kind_of_certifier(self, setup: Any, solved: Any) -> type[ProblemCertifier]:
-        """Who computes the certificates of such problems."""
+        """The certifier of such problems."""
         return DualCertifier
 
     def _is_reached(self, certificate: Any) -> bool:
-        # Over blocks, the gap is what ends a fit.
+        # Over blocks, a fit stops at a gap.
         is_small = self.approximation is not None and self.gap_tol is None and certificate.relative_gap <= self.tol
         return is_small or super()._is_reached(certificate)
 
     @property
     def distance_(self) -> Any:
-        """How far a machine restricted to landmarks may be from the exact one; one `Distance` for each problem."""
+        """The distance of a machine restricted to landmarks from the exact one: a `Distance` for each problem."""
         require_fitted(self)
         if "_distances" not in vars(self):
             raise AttributeError("distance_ is only available after a fit with an approximation; this fit is exact")

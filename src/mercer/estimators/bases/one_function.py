@@ -45,7 +45,7 @@ class OneProblem:
 
 
 class OneFunctionModel(KernelModel):
-    """Base: a subclass says what its problem is (`_problem`)."""
+    """Base class; a subclass defines its problem (`_problem`)."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -56,7 +56,7 @@ class OneFunctionModel(KernelModel):
     if TYPE_CHECKING:
 
         def _checked(self, X: Rows, y: Any, sample_weight: ArrayLike | None) -> tuple[Rows, Array | None]:
-            """Rows, targets where there are any, and what "auto" stands for with them."""
+            """Rows, targets if any, with "auto" parameters resolved."""
 
     def _learn(self, limits: "Limits", X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> None:
         if are_blocks(X):
@@ -74,7 +74,7 @@ class OneFunctionModel(KernelModel):
         self.n_iter_ = int(self.n_iter_[0])
 
     def _setup(self, y: Array | None, weights: FloatArray, data: "TrainingData | None" = None) -> OneProblem:
-        """The problem of checked targets, where there are any, with the weight of each row."""
+        """The problem of checked targets, if any, with the weight of each row."""
         used = np.flatnonzero(weights)
         problem = self._problem(None if y is None else y[used], weights[used], data, used)
         return OneProblem(problem, used, len(weights))
@@ -102,5 +102,5 @@ class OneFunctionModel(KernelModel):
         return solve_dual(problem.dual(), matrix, **options)
 
     def _function(self, X: Rows) -> FloatArray:
-        """The one function at the rows of X."""
+        """The function at the rows of X."""
         return self._values(X)[:, 0]

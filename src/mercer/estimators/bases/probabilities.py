@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 METHODS = {True: "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
-# Share of a sigmoid in an isotonic function: among rows on one step, the decision value decides.
+# Weight of a sigmoid added to an isotonic function: on a flat step, the decision value decides.
 TILT = 1e-3
-# scikit-learn's own default is the word.
+# The word is scikit-learn's own default.
 NONE = (False, "deprecated")
 
 
@@ -61,11 +61,10 @@ def folds_of(
     random_state: int | np.random.RandomState | None,
     n_folds: int = FOLDS,
 ) -> IndexArray:
-    """The fold of each row of a fit, -1 for rows that take no part or cannot be left out.
+    """The fold of each row of a fit, -1 for rows that take no part or cannot be held out.
 
-    Rows are dealt out by what they contain, in the order of a projection, also where a function of the user's
-    compares them; objects, and rows of a kernel matrix, as they come. A `random_state` draws the projection, or the
-    order.
+    Rows are dealt out by their contents, in the order of a projection, even if a user's function compares them;
+    objects, and rows of a kernel matrix, by position. A `random_state` draws the projection, or the order.
     """
     used = np.flatnonzero(weights)
     if getattr(getattr(data.source, "dtype", None), "kind", "O") == "f":
@@ -80,7 +79,7 @@ def folds_of_rows(
     random_state: int | np.random.RandomState | None,
     n_folds: int = FOLDS,
 ) -> IndexArray:
-    """As `folds_of`, for rows without a kernel."""
+    """`folds_of` for rows without a kernel."""
     used = np.flatnonzero(weights)
     return _dealt_out(X if len(used) == X.shape[0] else X[used], used, codes, random_state, n_folds)
 
@@ -131,7 +130,7 @@ class LeavingOut:
 
     @property
     def scores(self) -> list[FloatArray]:
-        """Decision values for each problem; zeros for one that was stopped before its first step."""
+        """Decision values for each problem; zeros for one stopped before its first step."""
         each = zip(self._tasks, self._scores, strict=True)
         return [np.zeros(len(task.indices)) if own is None else own for task, own in each]
 
@@ -154,7 +153,7 @@ class Sigmoid:
 
 @dataclass(frozen=True)
 class Steps:
-    """A function that never falls, given at knots, with a little of a sigmoid: so it always rises."""
+    """A non-decreasing function given at knots, plus a small sigmoid that makes it strictly increasing."""
 
     knots: np.ndarray
     levels: np.ndarray
@@ -205,7 +204,7 @@ class Calibration:
 
     @classmethod
     def of_maps(cls, method: str, maps: Sequence[Sigmoid | Steps], n_classes: int, has_pairs: bool) -> Self:
-        """From functions that are known already: a `Sigmoid` or `Steps` for each two-class problem."""
+        """From known functions: a `Sigmoid` or `Steps` for each two-class problem."""
         calibration = cls(method, (), n_classes, has_pairs)
         calibration.maps = list(maps)
         return calibration
@@ -223,15 +222,14 @@ class Calibration:
         positive = np.column_stack([p for p, _ in both])
         if self.has_pairs:
             return couple(positive, self.n_classes)
-        # One-vs-rest: a row that every class refuses is anybody's.
+        # One-vs-rest: a row that every class rejects is shared equally.
         total = positive.sum(axis=1, keepdims=True)
         return np.where(total > 0, positive / np.where(total > 0, total, 1.0), 1.0 / self.n_classes)
 
     def most_probable(self, values: FloatArray) -> IndexArray:
         """Position of the most probable class of each row.
 
-        One-vs-rest, that is the one with the largest odds, which still differ where probabilities
-        are all rounded to 1.
+        In one-vs-rest, that of the largest odds, which still differ where probabilities all round to 1.
         """
         has_odds = self.n_classes > 2 and not self.has_pairs
         return (self.log_odds(values) if has_odds else self.probabilities(values)).argmax(axis=1)
@@ -257,13 +255,12 @@ def _asks_for_probabilities(estimator: "BaseEstimator") -> bool:
 class Probable:
     """Methods of a classifier with a parameter `probability` and, once fitted, a `_calibration`.
 
-    The classifier has `classes_` and `_values(X)`, decision values of shape (n, n_problems).
-    Where probabilities are asked for, `predict` is the largest of them, so that the two never
-    contradict each other.
+    The classifier has `classes_` and `_values(X)`, decision values of shape (n, n_problems). With probabilities,
+    `predict` returns the most probable class, so that the two never disagree.
     """
 
     if TYPE_CHECKING:
-        # What the classifier has beside this.
+        # Attributes of the classifier this is mixed into.
         classes_: Array
         probability: bool | str
         random_state: Any
@@ -275,10 +272,10 @@ class Probable:
     def _solve_and_calibrate(
         self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits"
     ) -> "SolvedProblems":
-        """Solve the problems of a kernel machine, with a calibration where probabilities are asked for.
+        """Solve the problems of a kernel machine, with a calibration if probabilities are requested.
 
-        ``_solve_with_folds(data, setup, budget, limits, folds)`` of the machine gives solutions and
-        out-of-fold decision values; ``setup.copies`` says how often each row counts.
+        ``_solve_with_folds(data, setup, budget, limits, folds)`` of the machine returns solutions and out-of-fold
+        decision values; ``setup.copies`` holds the multiplicity of each row.
         """
         method = calibration_method(self.probability)
         folds = None if method is None else folds_of(data, setup.codes, setup.copies, self.random_state)
@@ -293,7 +290,7 @@ class Probable:
         self._calibration = Calibration(method, cases, setup.n_classes, setup.has_pairs) if method else None
 
     def _solve_blocks(self, fit: "BlockFit", before: "Restricted | None") -> "Restricted":
-        """Over blocks, machines that have not seen a fold take their steps in the same passes."""
+        """Over blocks: the machines that leave out a fold take their steps in the same passes."""
         solved, method, scores = fit.solve(before), calibration_method(self.probability), []
         if method is not None:
             folds = folds_of(fit.marks.data, fit.setup.codes, fit.setup.copies, self.random_state)
@@ -352,7 +349,7 @@ class Probable:
             return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores: above 0 the second of two classes, else one column a class or a pair.
+        """Signed scores: above 0 the second of two classes, else one column per class or pair.
 
         The steps of isotonic probabilities may rank several classes otherwise than their scores do;
         then the columns of the classes are the probabilities less those of a guess.
@@ -387,7 +384,7 @@ class Probable:
 
 
 def is_ranked_by_steps(model: Any) -> bool:
-    """Whether classes are told apart by probabilities that rise in steps, which have ties that values have not."""
+    """Whether classes are decided by isotonic probabilities, which have ties where values have none."""
     calibration = getattr(model, "_calibration", None)
     has_columns = getattr(model, "decision_function_shape", "ovr") == "ovr"
     return has_columns and calibration is not None and calibration.method == "isotonic" and len(model.classes_) > 2

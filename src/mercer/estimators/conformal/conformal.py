@@ -12,7 +12,7 @@ SCORES_OF_CLASSES = ("lac", "aps")
 
 @dataclass(frozen=True)
 class Conformal:
-    """How `predict_set` or `predict_interval` learn what a machine does not know: a value of ``conformal=``.
+    """How `predict_set` or `predict_interval` are calibrated: a value of ``conformal=``.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Conformal:
 
 
 def asked_for(value: Any) -> Conformal | None:
-    """What a parameter `conformal` asks for; None for nothing."""
+    """The settings in a parameter `conformal`; None for nothing."""
     if value is None or isinstance(value, Conformal):
         return value
     if isinstance(value, str) and value in METHODS:

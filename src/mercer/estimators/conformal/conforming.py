@@ -1,4 +1,4 @@
-"""The fit of a machine with `conformal=`: rows are left out, and what the machine says of them is kept."""
+"""The fit of a machine with `conformal=`: rows are held out, and their nonconformity scores are kept."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
@@ -26,31 +26,31 @@ from mercer.solvers.result import Status
 class Conforming:
     """Base of `PredictsSets` and `PredictsIntervals`, for an estimator with a parameter `conformal`.
 
-    It stands before the base that `Fits`, and fits once or more often. A row is left out by a weight of zero, so that
-    whatever X is (a given matrix, graphs, a table), it need not be cut.
+    It precedes the base that `Fits`, and fits once or several times. A row is held out by a weight of zero, so that X,
+    whatever it is (a given matrix, graphs, a table), need not be sliced.
     """
 
     if TYPE_CHECKING:
-        # What the estimator has beside this.
+        # Attributes of the estimator this is mixed into.
         conformal: Any
         time_limit: float | None
         status_: Status
         _conformity: Conformity
 
         def _fit_once(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
-            """One fit, without what is said of it."""
+            """One fit, without its warnings."""
 
         def _end_with(self, status: Status) -> None:
-            """Set the status, and what goes with it."""
+            """Set the status and the attributes that depend on it."""
 
         def _score_name(self, asked: Conformal) -> str:
-            """What the scores are, or a ParameterError for one that the estimator has not."""
+            """The name of the score, or a ParameterError for one that the estimator lacks."""
 
         def _codes(self, y: Array) -> IndexArray | None:
             """The class of each row, or None for quantities."""
 
         def _scores(self, model: Any, X: Rows, y: Array, score: str) -> FloatArray:
-            """How badly the targets suit the rows, as `model` sees it."""
+            """The nonconformity score of each target under `model`."""
 
     def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         asked = asked_for(self.conformal)
@@ -96,7 +96,7 @@ class Conforming:
             raise DataError(
                 "conformal='cross' leaves out no row that is alone in its class, and each is; fit to more rows"
             )
-        # Of few rows, some folds may have none.
+        # With few rows, some folds may be empty.
         filled, places = np.unique(folds[left], return_inverse=True)
         models = [_fitted_without(self, X, y, folds == k) for k in filled]
         self._end_with(Status.worst([self.status_, *(each.status_ for each in models)]))
@@ -119,7 +119,7 @@ class Conforming:
         functions, predictions = functions_without(self, X, targets)
         n = len(targets)
         residuals = np.abs(targets - predictions)
-        # What leaving a row out makes of it may not be known: then it conforms to nothing.
+        # If the held-out prediction of a row is unknown, it conforms to nothing.
         residuals[np.isnan(residuals)] = np.inf
         return Conformity(residuals, np.arange(n), [functions], np.zeros(n, np.intp), score, asked.by_class)
 
@@ -147,7 +147,7 @@ class Conforming:
         return self
 
     def _conformity_of(self, asked: Conformal, score: str, X: Rows, targets: Array) -> Conformity:
-        """What conforms to the model itself, by rows that it has not seen."""
+        """The conformity of the model itself, from rows that it has not seen."""
         scores, codes = self._scores(self, X, targets, score), self._known_codes(targets)
         return Conformity(scores, np.zeros(len(scores), np.intp), [], codes, score, asked.by_class)
 
@@ -155,7 +155,7 @@ class Conforming:
         return np.zeros(len(targets), np.intp)
 
     def _require_conformity(self, coverage: float) -> Conformity:
-        """What is kept, for a coverage that can be had."""
+        """The scores to keep, for an attainable coverage."""
         check_is_fitted(self)
         require_number("coverage", coverage, above=0.0, below=1.0)
         found = vars(self).get("_conformity")
@@ -168,7 +168,7 @@ class Conforming:
 
 
 def _parts(X: Rows, y: Any) -> Iterator[tuple[Rows, Array]]:
-    """Rows with their targets: at once, or of each block."""
+    """Rows with their targets: all at once, or block by block."""
     if not are_blocks(X):
         yield X, column_or_1d(y)
         return
@@ -179,7 +179,7 @@ def _parts(X: Rows, y: Any) -> Iterator[tuple[Rows, Array]]:
 
 
 def _set_aside(asked: Conformal, codes: IndexArray | None, n: int) -> BoolArray:
-    """Which rows are not learnt from. A class must be known to be in a set, so that one row of it is."""
+    """The rows held out for calibration. A class has to be known to be in a set, so one row of each is kept."""
     held = np.zeros(n, bool)
     held[generator_of(asked.random_state).permutation(n)[: int(np.ceil(asked.share * n))]] = True
     for code in () if codes is None else np.unique(codes):
@@ -191,7 +191,7 @@ def _set_aside(asked: Conformal, codes: IndexArray | None, n: int) -> BoolArray:
 
 
 def _dealt_out(asked: Conformal, codes: IndexArray | None, n: int) -> IndexArray:
-    """The fold of each row, -1 for one that cannot be left out: the machine without it would not know its class."""
+    """The fold of each row, -1 for one that cannot be held out since its class would be unknown without it."""
     if asked.folds > n:
         raise DataError(f"conformal='cross' has {asked.folds} folds, got n_samples={n}; take fewer folds, or more rows")
     folds = generator_of(asked.random_state).permutation(np.arange(n) % asked.folds)

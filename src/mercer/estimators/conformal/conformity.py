@@ -1,4 +1,4 @@
-"""What a fit keeps to say what conforms: scores of rows left out, and the machines that have not seen them."""
+"""The result of a conformal calibration: scores of held-out rows, and the machines that have not seen them."""
 
 import math
 from typing import Any
@@ -40,11 +40,11 @@ class Conformity:
         self.codes, self.score, self.by_class = codes, score, by_class
 
     def asked(self, model: Any) -> list[Any]:
-        """The machines by which new rows are scored."""
+        """The machines that score new rows."""
         return self.models or [model]
 
     def require_enough(self, coverage: float) -> None:
-        """Refuse a coverage that so few rows cannot promise: everything would conform."""
+        """Refuse a coverage out of reach with so few rows, where everything would conform."""
         m = len(self.scores)
         if rank_of(coverage, m) > m:
             enough = math.ceil(coverage / (1.0 - coverage) * (1.0 - 1e-12))

@@ -13,18 +13,18 @@ from sklearn.base import clone
 from mercer._types import FloatArray, Rows
 from mercer.estimators.fitting.plan import fit_without_report
 
-# A row whose leverage is this close to one is fitted whatever its target: its residual says nothing.
+# A row with leverage this close to one is fitted whatever its target, so its residual is uninformative.
 _FITTED = 1e-8
 
 
 def alone(model: Any, **parameters: Any) -> Any:
-    """The same machine, unfitted: nobody's to watch, and ended with the fit that it is a part of."""
+    """An unfitted copy of the machine, without callbacks, bounded by the fit that it is part of."""
     quiet = {"conformal": None, "callbacks": None, "time_limit": None, "verbose": False}
     return clone(model).set_params(**{**quiet, **parameters})
 
 
 def of_ridge(model: Any, X: Rows, y: FloatArray) -> tuple[Any, FloatArray]:
-    """(`KernelRidge` with n functions, what each predicts for the row that it has not seen), with the alpha found."""
+    """(`KernelRidge` with n functions, the leave-one-out prediction of each row), with the alpha found."""
     one = alone(model, alpha=model.alpha_, alphas=None, leave_one_out=True)
     fit_without_report(one, X, y, None)
     functions = alone(one, leave_one_out=False)
@@ -33,7 +33,7 @@ def of_ridge(model: Any, X: Rows, y: FloatArray) -> tuple[Any, FloatArray]:
 
 
 def of_least_squares(model: Any, X: Rows, y: FloatArray) -> tuple[Any, FloatArray]:
-    """The same of `KernelLeastSquares`."""
+    """The same for `KernelLeastSquares`."""
     functions = alone(model)
     fit_without_report(functions, X, np.eye(len(y)), None)
     inverse, leverage = functions.dual_coef_.diagonal(), functions.predict(X).diagonal()
@@ -45,7 +45,7 @@ def of_least_squares(model: Any, X: Rows, y: FloatArray) -> tuple[Any, FloatArra
 
 
 def _targets(y: FloatArray, predictions: FloatArray) -> FloatArray:
-    """y in every column, but for the row of that number what is predicted there; y itself where that is not known."""
+    """y in every column, with the held-out row's target replaced by its prediction, if that is known."""
     targets = np.repeat(y[:, None], len(y), axis=1)
     np.fill_diagonal(targets, np.where(np.isfinite(predictions), predictions, y))
     return targets

@@ -24,7 +24,7 @@ class PredictsIntervals(Conforming):
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> FloatArray:
         """Between which values the target of each row lies: as often as `coverage` says, or more.
 
-        See the user guide for what is promised, and what is not.
+        See the user guide for what is guaranteed, and what is not.
 
         Parameters
         ----------

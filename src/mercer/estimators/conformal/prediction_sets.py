@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def is_conformal(model: Any) -> bool:
-    """Whether a machine is asked to know what conforms, or has learnt it."""
+    """Whether a classifier is asked to predict sets, or has learnt to."""
     if model.conformal is None and "_conformity" not in vars(model):
         raise AttributeError(
             "predict_set and predict_interval need a machine with `conformal`, or that `conform` was called"
@@ -40,7 +40,7 @@ class PredictsSets(Conforming):
     def predict_set(self, X: Rows, coverage: float = 0.9) -> BoolArray:
         """Which classes each row may be: sets that hold the true one as often as `coverage` says, or more.
 
-        The class that `predict` gives is always in the set. See the user guide for what is promised, and what is not.
+        The class that `predict` gives is always in the set. See the user guide for what is guaranteed, and what is not.
 
         Parameters
         ----------
@@ -75,19 +75,19 @@ class PredictsSets(Conforming):
 
     def _known_codes(self, targets: Array) -> IndexArray:
         if self.classes_.dtype.kind == "U" and targets.dtype.kind in "iuf":
-            # A part of the rows may have no label but numbers.
+            # Part of the rows may have only labels that look like numbers.
             targets = targets.astype(str)
         places = np.minimum(np.searchsorted(self.classes_, targets), len(self.classes_) - 1)
         return np.where(self.classes_[places] == targets, places, -1)
 
     def _scores(self, model: Any, X: Rows, y: Array, score: str) -> FloatArray:
         codes = self._known_codes(y)
-        # A class that the machine does not know is in no set.
+        # A class unknown to the machine is in no set.
         return np.where(codes < 0, np.inf, class_scores(model, X, score)[np.arange(len(codes)), codes])
 
 
 def class_scores(model: Any, X: Rows, score: str) -> FloatArray:
-    """How badly each class suits each row, shape (n, n_classes)."""
+    """The nonconformity of each class for each row, shape (n, n_classes)."""
     if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(X)
         return adaptive_scores(probabilities) if score == "aps" else 1.0 - probabilities
@@ -100,7 +100,7 @@ def class_scores(model: Any, X: Rows, score: str) -> FloatArray:
 
 
 def _require_enough(found: "Conformity", coverage: float, classes: Array) -> None:
-    """Refuse sets of all classes; say which classes are in every set."""
+    """Refuse sets of all classes; warn of classes that are in every set."""
     if not found.by_class:
         found.require_enough(coverage)
         return

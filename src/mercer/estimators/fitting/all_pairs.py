@@ -34,27 +34,27 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-# Entries of pair matrices that are worth a turn on another thread.
+# Entries of pair matrices that are worth another thread.
 TURN = 20_000
 NOT_BEGUN = -2
-# Points whose gradients are compared with those of double precision.
+# Points whose gradients are compared with double precision.
 SAMPLE = 32
 
 
-# Statuses are looked up: making 45 of them takes as long as solving a pair.
+# A lookup table: constructing 45 statuses takes as long as solving a pair.
 _STATUSES = {status.value: status for status in Status}
 
 
 @lru_cache(maxsize=8)
 def _pairs_of(n_classes: int) -> IndexArray:
-    """The classes i < j of each pair; not writeable."""
+    """The classes i < j of each pair; read-only."""
     pairs = np.column_stack(np.triu_indices(n_classes, 1))
     pairs.flags.writeable = False
     return pairs
 
 
 def are_small(setup: TwoClassProblems, cache_bytes: int) -> bool:
-    """Whether every pair is small, the bias free, and the matrix of all points has room."""
+    """Whether every pair is small, the bias free, and the matrix of all points fits."""
     if not setup.has_pairs or setup.bias != "free" or 8 * len(setup.codes) ** 2 > cache_bytes:
         return False
     return 2 * int(np.bincount(setup.codes).max()) <= policy.EXACT_SIZE
@@ -92,7 +92,7 @@ def solve(
     solve_one: Callable[..., Any],
     folds: IndexArray | None = None,
 ) -> "tuple[PairsSolved, list[FloatArray]]":
-    """(`PairsSolved`, out-of-fold decision values of each pair's points where there are folds)."""
+    """(`PairsSolved`, out-of-fold decision values of each pair's points if there are folds)."""
 
     def solve_pairs(part: TwoClassProblems, matrix: StoredMatrix | None = None) -> "PairsSolved":
         return PairsSolved(part, limits).solve(data, tol, budget, n_jobs, solve_one, matrix)
@@ -139,19 +139,19 @@ class PairsSolved:
         solve_one: Callable[..., Any],
         matrix: "KernelMatrix | None" = None,
     ) -> Self:
-        """Solve all pairs; `solve_one(problem, matrix, k)` gets what is left over.
+        """Solve all pairs; `solve_one(problem, matrix, k)` gets those left over.
 
-        `matrix`, where it is known, is that of the points that take part, in the order of their classes.
+        `matrix`, if known, is that of the participating points in the order of their classes.
         """
         limits = self._limits
         convex = data.kernel.is_psd is True
         if matrix is None:
             is_rounded = convex and data.shape[0] > policy.PAIRS_IN_SINGLE_FROM
             matrix = data.matrix(tol if is_rounded else min(tol, ROUNDING), None, budget, n_jobs)
-            # Where entries of some rows cannot be trusted, those of all are computed in double precision.
+            # If the entries of some rows are too rough, those of all are computed in double precision.
             matrix = (matrix.in_double() if matrix.is_rough else matrix).view(self._order)
         try:
-            with one_blas_thread():  # once, and not for each of the two
+            with one_blas_thread():  # once for both
                 self._matrix = matrix = matrix.stored(limits.stop)
                 self._solve_all(matrix.values, convex, tol, n_jobs)
             self._check_and_solve_rest(matrix, tol, solve_one)
@@ -206,7 +206,7 @@ class PairsSolved:
         return self
 
     def forget_matrix(self) -> None:
-        """Nobody will ask for out-of-fold values: the next fit may have the memory."""
+        """Out-of-fold values will not be needed: release the memory for the next fit."""
         if isinstance(self._matrix, StoredMatrix):
             self._matrix.release()
         self._matrix = None
@@ -223,7 +223,7 @@ class PairsSolved:
     ) -> tuple[FloatArray, Status]:
         """(decision values of each pair for its points by a solution without them, worst status).
 
-        ``solve_pairs(setup, matrix)`` gives the pairs of some of the points.
+        ``solve_pairs(setup, matrix)`` solves the pairs of a subset of the points.
         """
         matrix, self._matrix = self._matrix, None
         scores = np.zeros((len(setup.codes), len(self._pairs)))
@@ -257,9 +257,9 @@ class PairsSolved:
         n_jobs: int | None,
         limits: "Limits",
     ) -> FloatArray:
-        """The out-of-fold scores of the sorted points; pairs that are not solved are marked as left."""
+        """The out-of-fold scores of the sorted points; unsolved pairs are marked LEFT."""
         report, scores = self._report, np.zeros((len(own), len(self._pairs)))
-        # A pair that was solved alone, or not to its end, is so without some of its points too.
+        # A pair that was solved separately, or not to the end, will need that without some points too.
         report[self._alone, report_of.ENDING] = LEFT
         problems, n_folds = self._problems(K, setup), int(own.max(initial=-1)) + 1
         goal = Goal(data.kernel.is_psd is True, float(tol), limits.max_iter)
@@ -279,7 +279,7 @@ class PairsSolved:
         own: IndexArray,
         solve_pairs: Callable[..., Any],
     ) -> "tuple[PairsSolved, IndexArray]":
-        """(all pairs without a fold, which points it has)."""
+        """(all pairs without a fold, its points)."""
         held, kept = np.flatnonzero(own == fold), np.flatnonzero(own != fold)
         C = np.where(folds == fold, 0.0, setup.C)
         without = TwoClassProblems(setup.codes, setup.n_classes, setup.multi_class, C, *setup.kind)
@@ -289,14 +289,14 @@ class PairsSolved:
         return found, held
 
     def _spread(self, edges: IndexArray, places: IndexArray) -> None:
-        """Give the points that took no part a coefficient, zero: rows of a matrix are copied faster than some
-        of their columns."""
+        """Insert zero coefficients for the points that took no part: copying whole rows of a matrix is faster than
+        copying some columns."""
         table = np.zeros((len(self._table), edges[-1]))
         table[:, places] = self._table
         self._edges, self._table = edges, table
 
     def _values(self, K: FloatArray, intercepts: float | FloatArray) -> FloatArray:
-        """Decision values of all pairs, from kernel values with the points that took part."""
+        """Decision values of all pairs, from kernel values with the participating points."""
         n_classes = len(self._edges) - 1
         out = np.zeros((len(K), len(self._pairs))) + intercepts
         for c in range(n_classes):
@@ -307,7 +307,7 @@ class PairsSolved:
     def _problems(
         self, K: FloatArray, setup: TwoClassProblems
     ) -> tuple[FloatArray, IndexArray, IndexArray, FloatArray, FloatArray]:
-        """The matrix, where each class begins, the pairs, and the box and the ridge of each sorted point."""
+        """The matrix, the first index of each class, the pairs, and the box and ridge of each sorted point."""
         C = setup.C[self._order]
         box, ridge = np.minimum(MARGIN_LOSSES[setup.loss].box(C), UNBOUNDED), MARGIN_LOSSES[setup.loss].ridge(C)
         return K, self._edges, self._pairs, box, np.zeros(len(C)) if ridge is None else ridge
@@ -322,7 +322,7 @@ class PairsSolved:
         self._seconds = limits.seconds
 
     def _turns(self) -> list[tuple[int, int]]:
-        """Consecutive pairs that together are worth a turn."""
+        """Consecutive pairs that together are worth a thread."""
         sizes, n_pairs = np.diff(self._edges), len(self._pairs)
         # The sum over pairs of (a + b)^2.
         if sizes.sum() ** 2 + (len(sizes) - 2) * (sizes @ sizes) < 2 * TURN:
@@ -332,9 +332,9 @@ class PairsSolved:
         return list(pairwise([0, *cuts.tolist(), n_pairs]))
 
     def _leave_inaccurate(self, matrix: "StoredMatrix | EvaluatedMatrix", tol: float) -> None:
-        """Pairs whose gradient is not what it would be in double precision are left to be solved again.
+        """Mark pairs whose gradient differs in double precision, so that they are solved again.
 
-        The gradient is looked at for some points only, as in `rounding_error`.
+        The gradient is compared at a few points only, as in `rounding_error`.
         """
         sample = np.arange(0, matrix.n, -(-matrix.n // SAMPLE))
         sample = np.union1d(sample, matrix.longest(np.arange(matrix.n), SAMPLE // 4))
@@ -365,7 +365,7 @@ class PairsSolved:
         self._table[i, slice(*second)] = beta[own:]
 
     def _spans(self, k: int) -> list[tuple[int, int]]:
-        """Where the two classes of a pair stand among the sorted points."""
+        """The positions of a pair's two classes among the sorted points."""
         return [(int(self._edges[c]), int(self._edges[c + 1])) for c in self._pairs[k]]
 
     def betas(self) -> list[FloatArray]:
@@ -377,11 +377,11 @@ class PairsSolved:
         return found
 
     def violations(self) -> list[float]:
-        """The largest violation that each pair may have, by what its solver knows."""
+        """An upper bound of each pair's violation, as far as its solver knows."""
         return (self._report[:, report_of.VIOLATION] + self._rounding).tolist()
 
     def traces(self) -> list[Any]:
-        """The one round of each pair."""
+        """The single round of each pair."""
         sizes = np.diff(self._edges)[self._pairs].sum(axis=1).tolist()
         return [
             [TracePoint(self._seconds, int(steps), violation, dual, m, m, route=Route.CLASS_PAIRS.value)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-# Sparse rows of more columns than this are texts, or like them.
+# Sparse rows with more columns than this are texts, or similar.
 MANY_COLUMNS = 1_000
 
 
@@ -86,7 +86,7 @@ def kernel_for(
 
 
 def _usable(y: Any, is_quantity: bool) -> Array | None:
-    """Targets as an array, or None where nothing can be learnt from them; the fit says what is wrong with those."""
+    """Targets as an array, or None if they are unusable; the fit reports why."""
     if y is None:
         return None
     try:
@@ -125,7 +125,7 @@ def _is_list_of(X: Rows, kind: type | tuple[type, ...]) -> bool:
 
 
 def _for_rows(X: Rows, of_table: Callable[[Rows], TableKernel]) -> "tuple[str | Kernel, str]":
-    """Of rows as an array or a list of lists; what is no table of finite numbers or labels is left to the fit."""
+    """For rows in an array or a list of lists; anything but a table of finite numbers or labels is left to the fit."""
     unknown = "rbf", "rows that fit will look at"
     try:
         rows = np.asarray(X)
@@ -137,7 +137,7 @@ def _for_rows(X: Rows, of_table: Callable[[Rows], TableKernel]) -> "tuple[str | 
         try:
             rows = rows.astype(np.float64)
         except (TypeError, ValueError):
-            # Rows with labels among them: the columns go by position.
+            # Rows with labels among them: columns are numbered.
             return Columns.infer(X), "rows that are not all numbers: a kernel for each column, averaged"
     with np.errstate(over="ignore", invalid="ignore"):
         is_usual = bool(np.isfinite(rows).all()) and float(np.abs(rows).max()) < 1e100 and rows.std(axis=0).any()

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from mercer.problems.regularization import Regularization
 
 
-# Rows whose kernel matrix decides the unit of C, at most.
+# Most rows whose kernel matrix determines the unit of C.
 MOST_ROWS = 1_000
-# Shares of a fit's time limit after which "auto" takes what it has: of the kernel, then of C.
+# Shares of a fit's time limit after which "auto" settles for its best: for the kernel, then for C.
 KERNEL_SHARE, STRENGTH_SHARE = 0.3, 0.5
-# The range of a function in standard deviations of its values.
+# The assumed range of a function, in standard deviations of its values.
 DEVIATIONS = 3.0
 
 
@@ -46,11 +46,11 @@ def is_auto(value: Any) -> bool:
 
 
 def choose_kernel(estimator: "BaseEstimator", X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> None:
-    """Note on an estimator with kernel="auto" which kernel that is for the rows of X that have a weight, and why."""
+    """Choose the kernel of an estimator with kernel="auto" for the rows of X of positive weight, with the reason."""
     for name in ("kernel_", "kernel_reason_"):
         vars(estimator).pop(name, None)
     if is_auto(estimator.kernel):
-        # Kernels of texts, trees, graphs and tables take time to load, and few fits ask.
+        # Imported here: kernels of texts, trees, graphs and tables take time to load, and few fits need them.
         from mercer.estimators.fitting.auto_kernel import kernel_for
         from mercer.estimators.fitting.inputs import rows_at
 
@@ -66,7 +66,7 @@ def choose_kernel(estimator: "BaseEstimator", X: Rows, y: Any = None, sample_wei
 
 
 def is_spent(share: float) -> bool:
-    """Whether the limits of the fit that this is part of are over, or this share of its time."""
+    """Whether the limits of the surrounding fit are reached, or this share of its time is used."""
     limits = ends_in_force()
     if not isinstance(limits, Limits):
         return False
@@ -95,26 +95,26 @@ def automatic_C(
     weights = np.ones(n) if sample_weight is None else row_weights(sample_weight, n)
     used = np.flatnonzero(weights)
     if len(used) == 0:
-        # The fit refuses such weights, and says so.
+        # The fit refuses such weights with a message.
         return 1.0
     bound = resolve(kernel, gamma, degree, coef0, X, None if sample_weight is None else weights)
     mean, spread = _mean_and_spread(bound, X, used, weights, bias)
-    spread += 1.0 if bias == "penalised" else 0.0
+    spread += 1.0 if bias == "penalized" else 0.0
     scale = 1.0 if y is None else DEVIATIONS * _deviation(np.asarray(y, dtype=np.float64)[used], _shares(weights, used))
     if not np.isfinite(spread):
         raise DataError('C="auto" needs kernel values of a usable size, but they overflow; scale X')
-    # Rows that are all the same have no scale, and neither have targets.
+    # Identical rows, or constant targets, have no scale.
     return (scale or 1.0) / spread if spread > 1e-12 * abs(mean) else 1.0
 
 
 def _mean_and_spread(
     kernel: "Kernel", X: Rows, used: IndexArray, weights: FloatArray, bias: str
 ) -> tuple[float, float]:
-    """The mean of k(x, x), and the same less the mean of k(x, x') where the origin does not count."""
+    """The mean of k(x, x), and the same minus the mean of k(x, x') if the kernel's origin is irrelevant."""
     if bias != "free":
         mean = float(_shares(weights, used) @ _diagonal(kernel, X, used))
         return mean, mean
-    # Both means are of the same rows: far from the origin they are large, and nearly the same.
+    # Both means are over the same rows: far from the origin they are large and nearly equal.
     chosen = used if len(used) <= MOST_ROWS else _sampled(kernel, X, used)
     if isinstance(kernel, Precomputed):
         K = np.asarray(X, dtype=np.float64)[np.ix_(chosen, chosen)]
@@ -126,8 +126,8 @@ def _mean_and_spread(
 
 
 def _sampled(kernel: "Kernel", X: Rows, used: IndexArray) -> IndexArray:
-    """MOST_ROWS of the rows in use, evenly spread along a projection of them, so that the order of rows does not
-    matter; of items that are no rows of numbers, evenly spread as they come."""
+    """MOST_ROWS of the rows in use, evenly spaced along a projection, so that their order does not matter; items that
+    are not numeric rows, evenly spaced by position."""
     if isinstance(kernel, Precomputed):
         used = used[np.argsort(np.asarray(X).sum(axis=1)[used], kind="stable")]
     elif getattr(getattr(X, "dtype", None), "kind", "O") == "f":
@@ -155,10 +155,10 @@ def _deviation(y: Array, share: FloatArray) -> float:
 
 
 class AutomaticC:
-    """Adds to an estimator with a parameter `C` its value "auto"; the number is `C_` once fitted."""
+    """Adds the value "auto" to an estimator's parameter `C`; the number is `C_` once fitted."""
 
     if TYPE_CHECKING:
-        # What the estimator has beside this.
+        # Attributes of the estimator this is mixed into.
         C: Any
         kernel: Any
         kernel_: Any
@@ -175,7 +175,7 @@ class AutomaticC:
         return self.C_
 
     def _choose_C(self, X: Rows, sample_weight: ArrayLike | None, y: Array) -> None:
-        """Note what "auto" is for checked data."""
+        """Resolve "auto" for checked data."""
         for name in ("C_", "multi_class_"):
             vars(self).pop(name, None)
         how = "ovo"
@@ -185,7 +185,7 @@ class AutomaticC:
             n = len(y)
             weights = None if sample_weight is None else row_weights(sample_weight, n)
             if weights is not None and not weights.any():
-                # The fit refuses such weights, and says so.
+                # The fit refuses such weights with a message.
                 self.C_ = 1.0
                 return
             bound = resolve(kernel, self.gamma, self.degree, self.coef0, X, weights)

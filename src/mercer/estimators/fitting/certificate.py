@@ -37,14 +37,14 @@ DENIED = (
 
 
 def fingerprint(X: Rows) -> Any:
-    """A number that changes when the data do: the model must not certify other data."""
+    """A fingerprint of the data, since a model must not certify other data than its own."""
     if sparse.issparse(X):
         return mark(X.data), mark(X.indices), mark(X.indptr)
     return mark(X) if isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64) else len(X)
 
 
 class Certifier(Protocol):
-    """Who computes the certificates of a fit (`mercer.estimators.fitting.certifiers`)."""
+    """Computes the certificates of a fit (`mercer.estimators.fitting.certifiers`)."""
 
     @property
     def is_large(self) -> bool:
@@ -52,21 +52,20 @@ class Certifier(Protocol):
         ...
 
     def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
-        """Whether the certificates could deny that a fit has reached what was asked for."""
+        """Whether the certificates could refute what the solver claims."""
         ...
 
     def full(self, stop: Callable[[], bool] | None = None, tell: Callable[[float], None] | None = None) -> list[Any]:
-        """The certificates, everything recomputed; `stop` may end it, and `tell` hears what share is done."""
+        """The certificates, with everything recomputed; `stop` may end it, and `tell` receives the share done."""
         ...
 
     def sampled(self, stop: Callable[[], bool] | None = None) -> list[Any] | None:
-        """The certificates with what the solver has taken over (`mercer.problems.taken_over`), where that can be."""
+        """The certificates with the solver's values reused (`mercer.problems.taken_over`), where that is possible."""
         ...
 
 
 class KeptData:
-    """The training data of a fit, kept until what needs them has been asked for, and believed as long as they are the
-    same."""
+    """The training data of a fit, kept until no longer needed, and trusted as long as they are unchanged."""
 
     if TYPE_CHECKING:
         data: Any
@@ -77,21 +76,21 @@ class KeptData:
         self._mark = fingerprint(data.X)
 
     def _is_same(self) -> bool:
-        """Whether the data are there, and are those of the fit."""
+        """Whether the data are present and unchanged since the fit."""
         return self.data is not None and bool(fingerprint(self.data.X) == self._mark)
 
 
 class Evidence(KeptData):
-    """Kept by a fitted model until its certificates are asked for; then the data are dropped.
+    """Held by a fitted model until its certificates are read; then the data are dropped.
 
     A certificate needs every kernel value between a training point and a support vector in double precision, about as
-    much work as the fit, so it waits until it is read, unless it could deny what the solver says: then `fit` computes
-    it. Where that is long, what the solver has is checked and taken over instead: so little work that `fit` does it.
-    The data are then kept for who wants everything recomputed.
+    much work as the fit, so it is computed when first read, unless it could refute the solver: then `fit` computes it.
+    If that takes long, the solver's values are checked and reused instead, which is cheap enough for `fit`, and the
+    data are kept in case everything is to be recomputed.
     """
 
     if TYPE_CHECKING:
-        # Let go of with the data, and then None.
+        # Dropped with the data, and then None.
         certifier: Any
         _found: list[Any] | None
 
@@ -101,14 +100,14 @@ class Evidence(KeptData):
 
     @classmethod
     def missing(cls) -> Self:
-        """What a model has that was learnt elsewhere: nothing."""
+        """The evidence of a model learnt elsewhere: none."""
         evidence = cls.__new__(cls)
         vars(evidence).update(data=None, certifier=None, _mark=None, _found=None)
         return evidence
 
     @classmethod
     def settled(cls, found: list[Any]) -> Self:
-        """What is known already: certificates that the fit itself has computed."""
+        """Certificates that the fit itself has computed."""
         evidence = cls.missing()
         evidence._found, evidence._mark = found, NOT_KEPT
         return evidence
@@ -119,7 +118,7 @@ class Evidence(KeptData):
         stop: Callable[[], bool] | None = None,
         tell: Callable[[float], None] | None = None,
     ) -> list[Any]:
-        """One certificate for each problem; where they are `full`, everything is recomputed for them."""
+        """One certificate for each problem; with `full`, everything is recomputed."""
         if self._found is None or (full and not all(getattr(each, "is_full", True) for each in self._found)):
             self._require_data()
             if full or not self.take_over(stop):
@@ -128,7 +127,7 @@ class Evidence(KeptData):
         return self._found or []
 
     def settle(self) -> list[Any]:
-        """The certificates that are known, or that take little to know."""
+        """The certificates that are known, or cheap to compute."""
         if self._found is None and self.data is not None:
             if not self._is_same():
                 self._drop()
@@ -138,7 +137,7 @@ class Evidence(KeptData):
         return self._found or []
 
     def take_over(self, stop: Callable[[], bool] | None = None) -> list[Any]:
-        """Check what the solver has and take it over; nothing where that cannot be, or is not worth it."""
+        """Check and reuse the solver's values; nothing if that is impossible, or not worthwhile."""
         if self.certifier.is_large:
             self._found = self.certifier.sampled(stop)
         return self._found or []
@@ -166,27 +165,27 @@ class Evidence(KeptData):
 
 
 class Certified:
-    """A model whose status is what its certificates say.
+    """A model whose status agrees with its certificates.
 
-    A solver says OPTIMAL when its own numbers do, which it computes as it goes. Certificates are computed from data and
-    coefficients: by `fit` where they could deny what the solver said, which is heeded, else when they are first read.
-    `fit` alone sets the status. What is read later changes nothing, and says so if it should deny OPTIMAL.
+    A solver reports OPTIMAL by numbers that it updates as it goes. Certificates are computed from data and
+    coefficients: by `fit` if they could refute the solver, and then they decide; otherwise when first read. `fit` alone
+    sets the status. Certificates read later do not change it, but warn if they refute OPTIMAL.
     """
 
     if TYPE_CHECKING:
-        # What the model has beside this.
+        # Attributes of the model this is mixed into.
         tol: Any
         status_: Status
 
     def _is_reached(self, certificate: Any) -> bool:
-        """Whether a certificate shows what was asked for."""
+        """Whether a certificate meets the tolerance."""
         return certificate.is_optimal(self.tol, getattr(self, "gap_tol", None))
 
     def _is_denied(self, certificates: Iterable[Any]) -> bool:
         return self.status_ == Status.OPTIMAL and not all(map(self._is_reached, certificates))
 
     def _heed(self, certificates: Iterable[Any]) -> None:
-        """Take OPTIMAL back where a certificate denies it, before `fit` returns; `fit` warns."""
+        """Withdraw OPTIMAL if a certificate refutes it, before `fit` returns; `fit` warns."""
         if self._is_denied(certificates):
             self._end_with(Status.OPTIMAL_INACCURATE)
 
@@ -197,14 +196,14 @@ class Certified:
 
 
 class CertifiedLazily(Certified):
-    """A model that keeps the evidence of its certificates until they are read, or `fit` has time to compute them."""
+    """A model that keeps the evidence for its certificates until they are read, or until `fit` computes them."""
 
     if TYPE_CHECKING:
         _evidence: Evidence
 
     @property
     def certificate_(self) -> Any:
-        """Certificates, computed by `fit` where it is large, else when first read (see `Evidence`)."""
+        """Certificates, computed by `fit` for large problems, else when first read (see `Evidence`)."""
         require_fitted(self)
         return self._told(self._evidence.certificates())
 
@@ -234,16 +233,16 @@ class CertifiedLazily(Certified):
         return self._told(found)
 
     def _told(self, found: list[Any]) -> Any:
-        """The certificates for who has asked, with a warning where they are a finding of their own."""
+        """The certificates for the caller, with a warning if they refute the status."""
         if self._is_denied(found):
             warnings.warn(DENIED, ConvergenceWarning, stacklevel=3)
         return one_or_all(found)
 
     def _decide_status(self) -> None:
-        """Whether OPTIMAL stands: the last word of a fit, within its limits.
+        """Decide whether OPTIMAL stands, as the last step of a fit, within its limits.
 
-        It stands where the certificate says so, or where the solver's numbers and what rounding can do to them leave
-        no doubt that it will. Without the time to find out, the fit says what has ended it.
+        It stands if the certificate confirms it, or if the solver's numbers and their possible rounding leave no doubt
+        that it would. If there is no time to find out, the status is that of the limit reached.
         """
         if self.status_ != Status.OPTIMAL:
             return
@@ -255,24 +254,24 @@ class CertifiedLazily(Certified):
             self._end_with((limits and limits.reached()) or Status.OPTIMAL_INACCURATE)
 
     def _decisive(self, stop: Callable[[], bool] | None) -> list[Any]:
-        """The certificates that decide; none where nothing could deny OPTIMAL."""
+        """The certificates that decide; none if nothing could refute OPTIMAL."""
         evidence, asked = self._evidence, (getattr(self, "tol", None), getattr(self, "gap_tol", None))
         found = evidence.take_over(stop)
         if self._is_denied(found) or (not found and evidence.certifier.leaves_doubt(*asked)):
-            # What was taken over is counted at its worst: only everything recomputed is a reason to take OPTIMAL back.
+            # Reused values are counted at their worst, so only a full recomputation justifies withdrawing OPTIMAL.
             found = evidence.certificates(True, stop)
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        # The training data are not part of a model: what is to be said of them is said now.
+        # The training data are not part of a model, so their findings are reported now.
         if "_evidence" in vars(self):
             self._evidence.settle()
         return cast(dict[str, Any], super().__getstate__())
 
 
 def known_certificates(model: Any) -> Any:
-    """`certificate_` where it is known or soon computed; None where that would take as long as a fit."""
-    # Of a search, those of the machine that it has refitted.
+    """`certificate_` if known or cheap; None if it would take as long as a fit."""
+    # For a search, that of its refitted machine.
     evidence = vars(vars(model).get("best_estimator_", model)).get("_evidence")
     if isinstance(evidence, Evidence) and evidence.data is not None and not evidence.settle():
         return None
@@ -280,13 +279,13 @@ def known_certificates(model: Any) -> Any:
 
 
 class _Work:
-    """A computation outside a fit that Ctrl-C and a callback may end."""
+    """A computation outside a fit that Ctrl-C or a callback may end."""
 
     def __init__(self, callback: Callable[[float], Any] | None) -> None:
         self.limits, self._callback, self._is_cancelled = Limits(), callback, False
 
     def tell(self, share: float) -> None:
-        """What share is done."""
+        """Report the share done."""
         if self._callback is not None and self._callback(share):
             self._is_cancelled = True
 
@@ -295,7 +294,7 @@ class _Work:
         return self._is_cancelled or self.limits.stop()
 
     def done(self, compute: Callable[[], Any]) -> Any:
-        """What `compute` gives, or an error that says who ended it."""
+        """The result of `compute`, or an error that says what ended it."""
         try:
             return compute()
         except Stopped:

@@ -1,4 +1,4 @@
-"""Who computes the certificates of a fit: from the training data and the coefficients, or with what the solver has."""
+"""Certificates of a fit: from the training data and the coefficients alone, or reusing the solver's values."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 Stop = Callable[[], bool] | None
 Tell = Callable[[float], None] | None
-# Kernel entries, of up to so many multiplications each, that are recomputed without a second thought: a quarter second.
+# Kernel entries, of up to this many multiplications each, that are recomputed unconditionally: a quarter second.
 SMALL_WORK, USUAL_COST = 5e7, 50
-# Multiplications that an entry is taken for where nothing is known.
+# Assumed multiplications of an entry if nothing is known.
 UNKNOWN_COST = 1000
-# Rows that are recomputed at a time, where there are many: between them somebody may hear how far it is.
+# Rows recomputed at a time if there are many; progress is reported in between.
 BLOCK = 4096
 # Numbers of all rows up to which they are prepared at once for several problems: 128 MiB in double precision.
 FEW_NUMBERS = 2**24
-# Problems of fewer rows than this are not sampled.
+# Problems with fewer rows than this are not sampled.
 FEW_ROWS = 2400
-# What a kernel entry may be off by, as a share of the largest (docs/reliability.md), to be on the safe side.
+# Safe bound on the error of a kernel entry, relative to the largest (docs/reliability.md).
 ENTRY_ERROR = 1e-12
-# How well equations hold where no tolerance is asked for (`is_optimal` of their certificates).
+# Residual to which equations must hold if there is no tolerance (`is_optimal` of their certificates).
 EQUATIONS = 1e-8
-# Rows up to which a matrix is computed once more, for what was solved by its factors or eigenvectors.
+# Up to this many rows, a matrix is recomputed after a solution by factors or eigenvectors.
 QUICK_ROWS = 2000
 
 
 class Computed:
-    """A certificate that a function computes."""
+    """A certificate computed by a function."""
 
     is_large = False
 
@@ -47,7 +47,7 @@ class Computed:
         self._n, self._compute, self._known = n, compute, known
 
     def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
-        """Whether `fit` has to look: always where that is quick, else unless the solver has seen its equations hold."""
+        """Whether `fit` has to check: always if that is quick, else unless the solver has verified its equations."""
         return self._n <= QUICK_ROWS or not self._known <= (tol or EQUATIONS)
 
     def full(self, stop: Stop = None, tell: Tell = None) -> list[Any]:
@@ -55,7 +55,7 @@ class Computed:
         return [self._compute()]
 
     def sampled(self, stop: Stop = None) -> None:
-        """There is nothing to take over."""
+        """There is nothing to reuse."""
 
 
 class ProblemCertifier:
@@ -77,12 +77,12 @@ class ProblemCertifier:
         if not (self.takes_over and hasattr(self.solved, "solutions")):
             return False
         cost = max(1.0, _entry_cost(self.data) / USUAL_COST)
-        # Small fits are told by their rows alone: to ask for more would take some of their time.
+        # Small fits are recognised by their rows alone: anything more would take a noticeable part of their time.
         most = len(self.solved.intercepts) * self.data.shape[0] ** 2 * cost
         return most > SMALL_WORK and self.work * cost > SMALL_WORK
 
     def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
-        """Whether the certificate may deny what the solver says, so that `fit` has to look."""
+        """Whether the certificate may refute the solver, so that `fit` has to check."""
         return True
 
     @computed_once
@@ -91,7 +91,7 @@ class ProblemCertifier:
         return float(sum(len(beta) * np.count_nonzero(beta) for beta in self.solved.betas()))
 
     def full(self, stop: Stop = None, tell: Tell = None) -> list[Any]:
-        """The certificates, everything recomputed."""
+        """The certificates, with everything recomputed."""
         self._stop, self._tell, self._done = stop, tell, 0.0
         with self._sharing_rows():
             return self._certify()
@@ -118,7 +118,7 @@ class ProblemCertifier:
 
     def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> Any:
         projections = self._projections(task, beta)
-        # Coefficients that have diverged have no finite objective, and the certificate says so.
+        # Diverged coefficients have no finite objective, which the certificate reports.
         with np.errstate(over="ignore", invalid="ignore"):
             return problem.certificate(beta, projections, intercept)
 
@@ -133,7 +133,7 @@ class ProblemCertifier:
         return self._product(points, points.take(support), beta[support])
 
     def _projections_in_blocks(self, task: "BinaryTask", beta: FloatArray, support: IndexArray) -> FloatArray:
-        """The same with no more memory than some rows take."""
+        """The same within the memory of a few rows."""
         recompute, out, total = self._recompute(task, beta), np.empty(len(beta)), self.work
         for begin in range(0, len(beta), BLOCK):
             rows = np.arange(begin, min(begin + BLOCK, len(beta)))
@@ -148,7 +148,7 @@ class ProblemCertifier:
         support = np.flatnonzero(beta)
 
         def recompute(rows: IndexArray) -> FloatArray:
-            # Support vectors, too, a block at a time: all of them in double precision may not have room.
+            # Support vectors also block by block: all of them in double precision may not fit.
             out, left = np.zeros(len(rows)), self._prepare(task.indices[rows])
             for begin in range(0, len(support), BLOCK):
                 part = support[begin : begin + BLOCK]
@@ -161,7 +161,7 @@ class ProblemCertifier:
         return tiles.product(self.data.kernel, left, right, coefficients, self.n_jobs, self._stop)
 
     def sampled(self, stop: Stop = None) -> list[Any] | None:
-        """The certificates with what the solver has taken over; None where a problem does not allow it."""
+        """The certificates with the solver's values reused; None if a problem does not allow it."""
         self._stop, self._tell = stop, None
         each = zip(self.setup.problems, self.setup.tasks, self.solved.solutions, self.solved.intercepts, strict=True)
         problems = list(each)
@@ -183,16 +183,16 @@ class ProblemCertifier:
 
 
 class DualCertifier(ProblemCertifier):
-    """The same for solutions of duals in signed form, whose gradient can be taken over."""
+    """The same for solutions of signed duals, whose gradient can be reused."""
 
     takes_over = True
 
     def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
-        """Whether rounding of kernel entries could make the violation larger than `tol`.
+        """Whether rounding of kernel entries could raise the violation above `tol`.
 
-        What the solver has computed in double precision is off by no more than all entries together can be, and what it
-        has compared with that by little more than it has seen (`Solution.rounding`). Where that does not matter,
-        nothing need be recomputed to know that it is solved.
+        Values computed in double precision are off by at most the errors of all entries together, and those compared
+        with them by little more than observed (`Solution.rounding`). If that stays below `tol`, the problem is solved
+        without recomputing anything.
         """
         if tol is None or gap_tol is not None:
             return True
@@ -222,7 +222,7 @@ def _largest_entry(data: "TrainingData") -> float:
 
 
 def _entry_cost(data: "TrainingData") -> float:
-    """Multiplications that a kernel entry takes, roughly."""
+    """Multiplications per kernel entry, roughly."""
     if isinstance(data.kernel, Precomputed):
         return 1.0
     if not data.kernel.is_dot_product_form:
@@ -231,8 +231,8 @@ def _entry_cost(data: "TrainingData") -> float:
 
 
 def _longest(data: "TrainingData", indices: IndexArray, count: int) -> IndexArray:
-    """The rows farthest from the origin, whose entries rounding disturbs most: at most so many, none where no row is
-    longer than others."""
+    """The rows farthest from the origin, whose entries suffer most from rounding: at most this many, none if all are
+    about equally long."""
     if count == 0 or not data.kernel.is_dot_product_form or isinstance(data.kernel, Precomputed):
         return indices[:0]
     norms = squared_norms(data.X)

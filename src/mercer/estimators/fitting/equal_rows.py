@@ -17,14 +17,14 @@ _CHUNK = 4096
 
 
 def comparable_rows(data: "TrainingData", rows: IndexArray | None = None) -> Any:
-    """The training rows, or some of them, where they are vectors; else None."""
+    """The training rows, or some of them, if they are vectors; else None."""
     if isinstance(data.kernel, Precomputed) or getattr(getattr(data.X, "dtype", None), "kind", "O") != "f":
         return None
     return data.X if rows is None or len(rows) == data.shape[0] else data.X[rows]
 
 
 def contradiction(X: Rows, keys: Array, rows: IndexArray, signs: FloatArray) -> IndexArray | None:
-    """Places in `rows` of a negative and a positive row that are the same; None if there are none."""
+    """Positions in `rows` of a negative and a positive row that are equal; None if there are none."""
     ranked = np.argsort(keys[rows], kind="stable")
     own, sides = rows[ranked], signs[ranked]
     suspects = np.flatnonzero((keys[own[1:]] == keys[own[:-1]]) & (sides[1:] != sides[:-1]))
@@ -48,14 +48,14 @@ def row_keys(X: Rows) -> Array:
 
 
 def _mixed(values: FloatArray) -> Array:
-    """Bits of the numbers, stirred; zero for zero, of either sign."""
+    """Hashed bits of the numbers; zero for zero of either sign."""
     bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(32))) * GOLDEN
     return bits ^ (bits >> np.uint64(29))
 
 
 def are_equal(X: Rows, left: IndexArray, right: IndexArray) -> BoolArray:
-    """Whether rows left[k] and right[k] are the same, for every k."""
+    """Whether rows left[k] and right[k] are equal, for every k."""
     if sparse.issparse(X):
         return np.asarray(abs(X[left] - X[right]).sum(axis=1)).ravel() == 0.0
     return (X[left] == X[right]).all(axis=1)

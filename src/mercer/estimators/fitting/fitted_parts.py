@@ -1,4 +1,4 @@
-"""What a fitted model holds beside its public attributes: the one way to it for rooms that make models from others.
+"""The private parts of a fitted model: the only access to them for packages that build models from others.
 
 A model that comes from a file, from another library or from a larger model is not fitted, so it is given its parts.
 
@@ -33,19 +33,19 @@ _REQUIRED = object()
 
 
 def part(model: Any, name: str, default: Any = _REQUIRED) -> Any:
-    """A part of a fitted model; `default`, where one is given, if it has none."""
+    """A part of a fitted model; `default`, if given, where it has none."""
     attribute = _attribute(name)
     return getattr(model, attribute) if default is _REQUIRED else getattr(model, attribute, default)
 
 
 def set_parts(model: Any, **parts: Any) -> None:
-    """Give a model the parts that a fit would have given it."""
+    """Set the parts of a model that a fit would have set."""
     for name, value in parts.items():
         setattr(model, _attribute(name), value)
 
 
 def drop_part(model: Any, name: str) -> None:
-    """Take a part away that is not true of the model any more."""
+    """Remove a part that no longer holds for the model."""
     vars(model).pop(_attribute(name), None)
 
 

@@ -19,13 +19,13 @@ from mercer.solvers.limits import SLICE_SECONDS
 
 # Asymmetry up to this, relative to the largest entry, is rounding.
 SYMMETRY = 1e-5
-# What a sum of rows and the same sum of columns may differ by, relative to the diagonal, where the matrix is symmetric.
+# Largest difference between row and column sums of a symmetric matrix, relative to the diagonal.
 SAME_SUMS = 1e-9
-# Items of which a function of the user's is called both ways round: as many as a tile has, all of a small fit.
+# Items for which a user's function is called in both orders: as many as a tile has, so all of a small fit.
 COMPARED = tiles.GRAM_TILE
 
 
-# Rows for which a function of the user's is called first, where time is limited.
+# Rows of the first call of a user's function under a time limit.
 FIRST_ROWS = 16
 
 
@@ -38,10 +38,10 @@ def require_gram(K: Any) -> None:
 
 
 def looks_symmetric(K: Any) -> bool:
-    """Whether weighted sums of the rows are those of the columns, to rounding; False also where one is not finite.
+    """Whether weighted row sums equal the column sums, up to rounding; False also if one is not finite.
 
-    With weights spread at random over [-1, 1], an entry that differs by SYMMETRY from its mirror image goes
-    unnoticed in less than one of 10^4 cases, whatever the others are; one pass instead of a look at every pair.
+    With weights uniform on [-1, 1], an entry that differs by SYMMETRY from its mirror image goes unnoticed in less than
+    one of 10^4 cases, whatever the others are; this takes one pass instead of comparing every pair.
     """
     residual = np.zeros(len(K))
     add_mirror_residual(_in_rows(K), 0, len(K), _spread_weights(len(K)), residual)
@@ -51,8 +51,8 @@ def looks_symmetric(K: Any) -> bool:
 def look_symmetric(matrices: Sequence[Array], workers: int, dtype: Any = None) -> tuple[Any, Array | None]:
     """(the same for each of several matrices of one size, the sum of all of them or None).
 
-    The sum is taken in the same look, where its precision is given and the matrices are in C order and in
-    double precision; it is padded as a `StoredMatrix`.
+    The sum is computed in the same pass, if its precision is given and the matrices are in C order and double
+    precision; it is padded as a `StoredMatrix`.
     """
     n, are_plain = len(matrices[0]), all(K.dtype == np.float64 and K.flags.c_contiguous for K in matrices)
     if dtype is None or not are_plain:
@@ -75,7 +75,7 @@ def _are_small(residuals: FloatArray, diagonals: FloatArray) -> Any:
 
 @lru_cache(maxsize=4)
 def _spread_weights(n: int) -> FloatArray:
-    """The same for every matrix of a size: what is found does not depend on when one looks."""
+    """Fixed for each size, so that the verdict is reproducible."""
     return np.random.default_rng(0).uniform(-1.0, 1.0, n)
 
 
@@ -89,10 +89,10 @@ def _require_symmetric(K: Any) -> None:
 
 
 def require_symmetric_function(kernel: Any, items: Any) -> None:
-    """Refuse a kernel of the user's that depends on which of two items comes first.
+    """Refuse a user's kernel that depends on the order of its two items.
 
-    All pairs of up to COMPARED items are looked at, of more those of so many spread evenly: a matrix has one
-    of its triangles computed, and the function would otherwise be called twice as often.
+    All pairs of up to COMPARED items are checked, of more those of as many evenly spaced ones: only one triangle of a
+    matrix is computed, and a full check would double the calls.
     """
     places = np.unique(np.linspace(0, len(items) - 1, min(len(items), COMPARED)).astype(np.intp))
     part = items.take(places)
@@ -107,14 +107,14 @@ def require_symmetric_function(kernel: Any, items: Any) -> None:
 
 
 def require_not_negative(K: Any) -> None:
-    """Refuse a matrix with an entry below zero, where entries are to be densities."""
+    """Refuse a matrix with a negative entry where entries must be densities."""
     i, j = np.unravel_index(np.argmin(K), K.shape)
     if K[i, j] < 0:
         raise DataError(f"the precomputed matrix must be nowhere negative, got K[{i}, {j}] = {K[i, j]:g}")
 
 
 def _in_rows(K: Array) -> Array:
-    """K, or its transpose, in C order: what is asked of it is the same for both."""
+    """K, or its transpose, whichever is in C order: the results are the same."""
     return K.T if K.flags.f_contiguous and not K.flags.c_contiguous else np.ascontiguousarray(K)
 
 
@@ -124,9 +124,9 @@ def has_room(items: Any, max_bytes: float) -> bool:
 
 
 def evaluate(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArray:
-    """The matrix that a kernel function returns for two whole sets, as scikit-learn calls it.
+    """The matrix that a kernel function returns for two whole sets, called as in scikit-learn.
 
-    Where time is limited, it is called for some rows of `left` at a time, and is not called again when time is over.
+    Under a time limit it is called for some rows of `left` at a time, and not again once time is up.
     """
     ends = ends_in_force()
     if ends is None:
@@ -145,7 +145,7 @@ def evaluate(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArra
 
 
 def _next_length(length: int, seconds: float) -> int:
-    """As many rows as take about a slice of time, but not at once many more than before."""
+    """As many rows as fill about one slice of time, growing gradually."""
     return max(1, int(length * min(8.0, SLICE_SECONDS / max(seconds, 1e-6))))
 
 
@@ -161,7 +161,7 @@ def _returned(function: Callable[..., Any], left: Rows, right: Rows) -> FloatArr
 
 
 def count_items(items: Any) -> int:
-    """How many rows, or items of a list, there are; what has neither shape nor length may yet become an array."""
+    """Number of rows, or of items of a list; something without shape or length may yet become an array."""
     if not hasattr(items, "shape") and not hasattr(items, "__len__"):
         items = np.atleast_1d(np.asarray(items))
     return items.shape[0] if hasattr(items, "shape") else len(items)

@@ -1,4 +1,4 @@
-"""What the user passes to fit and predict, checked once: rows or items, and labels.
+"""Validation of the arguments of fit and predict: rows or items, and labels.
 
 An array of floats with integer labels, the usual case, is checked here in microseconds.
 Everything else goes through scikit-learn's validation, which knows lists, data frames and
@@ -49,18 +49,18 @@ def is_function(kernel: Any) -> bool:
 
 
 def kernel_of(estimator: "BaseEstimator") -> Any:
-    """The kernel that is asked for, or that `fit` has chosen where it is "auto"."""
+    """The kernel parameter, or the kernel that `fit` has chosen if it is "auto"."""
     kernel = estimator.kernel
     return getattr(estimator, "kernel_", kernel) if isinstance(kernel, str) and kernel == "auto" else kernel
 
 
 def has_function(kernel: Any) -> bool:
-    """Whether a function of the user's is the kernel, or one of those of which it is made."""
+    """Whether a user's function is the kernel, or a part of it."""
     return any(isinstance(part, Custom) for part in _leaves(kernel))
 
 
 def takes_items(kernel: Any) -> bool:
-    """Whether the items may be anything: texts, trees, graphs, what a function of the user's takes."""
+    """Whether the items may be anything: texts, trees, graphs, whatever a user's function takes."""
     kernel = from_text(kernel)
     return is_function(kernel) or (isinstance(kernel, Kernel) and bool(kernel.takes_items))
 
@@ -71,7 +71,7 @@ def is_precomputed(kernel: Any) -> bool:
 
 
 def training_input(estimator: "BaseEstimator", X: Rows, y: Any) -> tuple[Rows, Array]:
-    """Rows (or items) and labels of the same length; notes the features on the estimator."""
+    """Rows (or items) and labels of the same length; sets the feature attributes of the estimator."""
     if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
         return X, y if _is_plain_target(y, len(y)) else _labels(column_or_1d(y, warn=True))
@@ -82,9 +82,9 @@ def training_input(estimator: "BaseEstimator", X: Rows, y: Any) -> tuple[Rows, A
 def training_rows(
     estimator: "BaseEstimator", X: Rows, y: Any, tidy: Callable[[Rows], Rows] | None = None
 ) -> tuple[Rows, Array]:
-    """Rows and labels of the same length; notes the features on the estimator.
+    """Rows and labels of the same length; sets the feature attributes of the estimator.
 
-    `tidy` is what is done to sparse rows: by default indices are sorted and duplicates added up.
+    `tidy` normalises sparse rows: by default indices are sorted and duplicates summed.
     """
     if _is_plain(X) and _is_plain_target(y, len(X)):
         _note_features(estimator, X)
@@ -94,7 +94,7 @@ def training_rows(
 
 
 def without_duplicates(X: Rows) -> Rows:
-    """Sparse rows as they are, sorted or not, unless an entry is there twice."""
+    """Sparse rows as they are, sorted or not, unless an entry is duplicated."""
     if not sparse.issparse(X) or (X.has_sorted_indices and X.has_canonical_format):
         return X
     return _canonical(X) if has_duplicates(X) else X
@@ -107,7 +107,7 @@ def regression_rows(
     tidy: Callable[[Rows], Rows] = without_duplicates,
     multi_output: bool = False,
 ) -> tuple[Rows, FloatArray]:
-    """Rows and finite numbers of the same length; notes the features on the estimator."""
+    """Rows and finite numbers of the same length; sets the feature attributes of the estimator."""
     X, y = _validated(estimator, X, y, y_numeric=True, multi_output=multi_output)
     return tidy(X), np.asarray(y, dtype=np.float64)
 
@@ -121,7 +121,7 @@ def prediction_rows(estimator: "BaseEstimator", X: Rows) -> Rows:
 
 
 def regression_input(estimator: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, FloatArray]:
-    """Rows (or items) and targets, which are finite numbers; notes the features on the estimator."""
+    """Rows (or items) and finite targets; sets the feature attributes of the estimator."""
     if takes_items(kernel_of(estimator)):
         X = _training_items(estimator, X, y)
         return X, _targets(check_array(column_or_1d(y, warn=True), ensure_2d=False, input_name="y"))
@@ -133,8 +133,8 @@ def regression_input(estimator: "BaseEstimator", X: Rows, y: Labels) -> tuple[Ro
     return X, _targets(y)
 
 
-def unlabelled_input(estimator: "BaseEstimator", X: Rows) -> Rows:
-    """Rows (or items) alone; notes the features on the estimator."""
+def unlabeled_input(estimator: "BaseEstimator", X: Rows) -> Rows:
+    """Rows (or items) alone; sets the feature attributes of the estimator."""
     if takes_items(kernel_of(estimator)):
         return _training_items(estimator, X)
     if _is_plain(X):
@@ -145,7 +145,7 @@ def unlabelled_input(estimator: "BaseEstimator", X: Rows) -> Rows:
 
 
 def _validated(estimator: "BaseEstimator", *data: Any, **options: Any) -> Any:
-    """Data to learn from, as scikit-learn checks them; what is no number is told with what takes it."""
+    """Training data, validated as in scikit-learn; the error for non-numbers names kernels that take them."""
     require_sound_csr(data[0])
     try:
         return validate_data(estimator, *data, **options, **_ROWS)
@@ -193,7 +193,7 @@ def prediction_input(estimator: "BaseEstimator", X: Rows) -> Rows:
 
 
 def expansion_input(model: "BaseEstimator", X: Rows) -> Rows:
-    """Rows (or items) as the expansion of a fitted kernel machine takes them."""
+    """Rows (or items) in the form that the expansion of a fitted kernel machine takes."""
     X = prediction_input(model, X)
     items = getattr(model, "_items", None)
     if items is not None:
@@ -219,7 +219,7 @@ def next_batch(estimator: "BaseEstimator", X: Rows, y: Labels) -> tuple[Rows, Ar
 
 
 def known_codes(classes: Array, y: Array) -> IndexArray:
-    """The position of each label among `classes`, in which all must be."""
+    """The position of each label among `classes`, which must contain them all."""
     places = np.searchsorted(classes, y).clip(max=len(classes) - 1)
     unknown = np.flatnonzero(classes[places] != y)
     if len(unknown):
@@ -234,8 +234,8 @@ def require_fitted(estimator: "BaseEstimator") -> None:
 
 
 def as_items(X: Rows, kernel: Any = None) -> Any:
-    """Items that can be counted and chosen by position: an array, CSR rows, a list, rows of several
-    given matrices or, for a kernel that looks up columns, a `Frame`."""
+    """Items with a length that can be selected by position: an array, CSR rows, a list, rows of several given matrices
+    or, for a kernel that looks up columns, a `Frame`."""
     if isinstance(X, GivenMatrices):
         return X
     if isinstance(X, (str, bytes, Mapping)):
@@ -249,7 +249,7 @@ def as_items(X: Rows, kernel: Any = None) -> Any:
 
 
 def rows_at(X: Rows, places: IndexArray) -> Rows:
-    """Rows or items at some positions, in the kind of container that they came in."""
+    """Rows or items at some positions, in the same kind of container."""
     if isinstance(X, list | tuple):
         return [X[k] for k in places]
     if is_data_frame(X):
@@ -264,7 +264,7 @@ def _takes_tables(kernel: Any) -> bool:
 
 
 def _canonical(X: Rows) -> Rows:
-    """Sparse rows with sorted indices and no duplicates; the user's own are left as they were."""
+    """Sparse rows with sorted indices and no duplicates; the user's matrix is not modified."""
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -272,10 +272,10 @@ def _canonical(X: Rows) -> Rows:
 
 
 def _is_plain(X: Rows) -> bool:
-    """Whether X needs nothing done to it: finite floats in rows, in C order."""
+    """Whether X is valid as it is: finite floats in rows, in C order."""
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in _FLOATS or not X.flags.c_contiguous or X.size == 0:
         return False
-    # One pass without a temporary; where it overflows, the validation looks closer.
+    # One pass without a temporary; if it overflows, the full validation decides.
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))
 
@@ -285,14 +285,14 @@ def _is_plain_target(y: Any, n: int) -> bool:
 
 
 def _are_labels(y: Array) -> bool:
-    """Whether all are integers, booleans or words, so that nobody could mean quantities."""
+    """Whether all targets are integers, booleans or words, so that they cannot be meant as quantities."""
     if y.dtype.kind == "f":
         return bool(np.isfinite(y).all() and (y == np.rint(y)).all())
     return y.dtype.kind in "iubU"
 
 
 def _training_items(estimator: "BaseEstimator", X: Rows, y: Any = None) -> Rows:
-    """Items to learn from, as many as there are targets; notes the columns of a table."""
+    """Items to learn from, as many as targets; sets the column attributes."""
     X = as_items(X, kernel_of(estimator))
     note_columns(estimator, X)
     check_consistent_length(X, y)
@@ -302,7 +302,7 @@ def _training_items(estimator: "BaseEstimator", X: Rows, y: Any = None) -> Rows:
 
 
 def note_columns(estimator: "BaseEstimator", X: Rows) -> None:
-    """Note how many columns a table has, and what they are called."""
+    """Record the number of columns of a table, and their names."""
     for name in ("n_features_in_", "feature_names_in_"):
         vars(estimator).pop(name, None)
     if isinstance(X, Frame) or getattr(X, "ndim", 1) == 2:
@@ -312,7 +312,7 @@ def note_columns(estimator: "BaseEstimator", X: Rows) -> None:
 
 
 def tell_input(tags: "Tags", kernel: Any) -> "Tags":
-    """scikit-learn's tags, with what is to be said of the data that a kernel takes."""
+    """scikit-learn's tags, adjusted to the data that a kernel takes."""
     for name, value in _input_tags(from_text(kernel)).items():
         setattr(tags.input_tags, name, value)
     return tags
@@ -331,7 +331,7 @@ def _input_tags(kernel: Any) -> dict[str, bool]:
 
 
 def _leaves(kernel: Any) -> Iterator[Any]:
-    """The kernels of which a combination is made."""
+    """The kernels that a combination is made of."""
     nested = kernel.nested_kernels().values()
     if not nested:
         yield kernel
@@ -351,7 +351,7 @@ def _labels(y: Any) -> Array:
 
 
 def _two_integers(y: Array) -> tuple[Array, IndexArray] | None:
-    """As `np.unique` for two numbers, the usual labels, without sorting; else None."""
+    """`np.unique` for two numeric labels, the usual case, without sorting; else None."""
     if y.dtype.kind not in "iuf":
         return None
     low, high = y.min(), y.max()

@@ -14,16 +14,16 @@ from mercer.kernels.table.frame import as_frame, is_data_frame
 
 
 def advised(estimator: Any, X: Rows, error: ValueError | TypeError) -> ValueError | TypeError:
-    """The error of a fit to data that are not all numbers, with what is wrong where, and kernels that take it.
+    """The error for a fit to data that are not all numbers: what is wrong and where, and kernels that take it.
 
-    Any other error comes back as it is.
+    Any other error is returned unchanged.
     """
     kernel = getattr(estimator, "kernel", None)
     if isinstance(kernel, str) and kernel != "auto":
-        resolve(kernel)  # an error of its own, where the text is no kernel: that comes first
+        resolve(kernel)  # raises first if the text is not a kernel
     if sparse.issparse(X) or (isinstance(error, TypeError) and not _is_list_of(X, Mapping)):
         return error
-    if getattr(getattr(X, "dtype", None), "kind", "") == "c":  # no kernel of any kind takes these
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":  # no kernel takes complex numbers
         return error
     if _is_list_of(X, str):
         return DataError(f"X holds texts, and {_name(estimator)} takes rows of numbers; {_for_texts(estimator)}")
@@ -39,7 +39,7 @@ def advised(estimator: Any, X: Rows, error: ValueError | TypeError) -> ValueErro
         if column.missing.any():
             row = int(np.flatnonzero(column.missing)[0])
             what = f"Input X contains NaN: column {column.name!r} has no value in row {row}"
-            # Arrays of numbers are rows to "auto", also where a number is missing.
+            # "auto" reads numeric arrays as rows, even with missing values.
             remedy = _for_tables(estimator, _has_auto(estimator) and not isinstance(X, np.ndarray))
             return DataError(f"{what}; {remedy}, or fill it with SimpleImputer in a pipeline")
     return error

@@ -9,22 +9,22 @@ if TYPE_CHECKING:
     from mercer.solvers.result import TracePoint
 
 
-# Before this share of the way there is nothing to reckon with.
+# Below this share done, no estimate is made.
 LEAST_SHARE = 0.02
 
 
 class Pace:
     """How far a fit has come, and how long it may still take, by the points of its trace.
 
-    What is to become small falls about exponentially from its largest value to the goal; so its logarithm tells the
-    share of the way that is done. Of several problems, each counts for as much as the next.
+    The quantity to be reduced falls roughly exponentially from its largest value to the goal, so its logarithm tells
+    the share done. Several problems count equally.
 
     Parameters
     ----------
     goal : float
         Of the violation at which a problem is solved; or of the relative gap, if `by_gap`.
     time_limit : float, optional
-        When the fit ends in any case.
+        When the fit ends at the latest.
     by_gap : bool
 
     Examples
@@ -45,13 +45,13 @@ class Pace:
 
     @classmethod
     def of(cls, estimator: "BaseEstimator") -> Self:
-        """The pace of an estimator's fit, by what ends it."""
+        """The pace of an estimator's fit, by what will end it."""
         gap_tol = getattr(estimator, "gap_tol", None)
         goal = estimator.tol if gap_tol is None else gap_tol
         return cls(goal, getattr(estimator, "time_limit", None), gap_tol is not None)
 
     def note(self, point: "TracePoint") -> None:
-        """Take the next point of the trace into account."""
+        """Update with the next point of the trace."""
         self.seconds, stage = point.seconds, getattr(point, "stage", "solve")
         if stage == "problems":
             self._solved, self._problems = point.working_set, point.active
@@ -69,7 +69,7 @@ class Pace:
 
     @property
     def share(self) -> float:
-        """Of the whole fit, from 0 to 1."""
+        """The share of the whole fit done, from 0 to 1."""
         return min(1.0, (self._solved + self._own) / self._problems)
 
     @property
@@ -79,12 +79,12 @@ class Pace:
         return left if self.time_limit is None else min(left, max(0.0, self.time_limit - self.seconds))
 
     def words(self) -> str:
-        """The time left, for people."""
+        """The time left, in words."""
         left = self.seconds_left
         return "time left unknown" if math.isinf(left) else f"{left:.{0 if left >= 10 else 1}f} s left"
 
 
 def standing(point: "TracePoint") -> str:
-    """In a few words, how far from the optimum a solver is: by the relative duality gap where it is known."""
+    """In a few words, how far a solver is from the optimum: by the relative duality gap if known."""
     gap = getattr(point, "gap", None)
     return f"violation {point.violation:.1e}" if gap is None else f"gap {gap:.1e}"

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class FitPlan(Protocol):
-    """The steps of a fit, in the order in which `fit` takes them; `KernelClassifier` and `OneFunctionModel` have them.
+    """The steps of a fit, in the order in which `fit` takes them, as in `KernelClassifier` and `OneFunctionModel`.
 
-    No other room calls them but by the functions below.
+    Other packages call them only through the functions below.
     """
 
     memory_limit: int | str | None
@@ -29,32 +29,32 @@ class FitPlan(Protocol):
     n_jobs: int | None
 
     def _fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None, /) -> None:
-        """All of it, without what is said at its end."""
+        """The whole fit, without the warnings at its end."""
 
     def _check_parameters(self) -> None:
-        """Refuse parameters, whatever the data."""
+        """Refuse invalid parameters, whatever the data."""
 
     def _checked(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None, /) -> tuple[Rows, Array]:
-        """Rows and targets, and what "auto" stands for with them."""
+        """Rows and targets, with "auto" parameters resolved."""
 
     def _setup(self, y: Array, sample_weight: ArrayLike | None = None, /) -> Any:
-        """The problems of checked targets; of a classifier, with the weights of its classes and of its rows."""
+        """The problems of checked targets; for a classifier, with the weights of its classes and rows."""
 
     def _training_data(self, X: Rows, weights: FloatArray | None, budget: Budget, /) -> tuple[Any, TrainingData]:
-        """(what a kernel that is a function was evaluated on, the rows with their kernel)."""
+        """(the items that a kernel function was evaluated on, the rows with their kernel)."""
 
     def _keep(self, X: Rows, data: TrainingData, setup: Any, solved: Any, /) -> None:
-        """Set the fitted attributes of problems that are solved."""
+        """Set the fitted attributes from solved problems."""
 
 
 class ClassifierPlan(FitPlan, Protocol):
-    """What classifiers have beside it."""
+    """The additional steps of a classifier."""
 
     def _labels(self, values: FloatArray, /) -> Array:
         """Labels, from the values of all functions."""
 
     def _decisions(self, values: FloatArray, /) -> FloatArray:
-        """What `decision_function` gives, from the same."""
+        """`decision_function` from the same values."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class PreparedFit:
     class_weight : ndarray
     budget : Budget
     items
-        What a kernel that is a function was evaluated on, or None.
+        The items that a kernel function was evaluated on, or None.
     data : TrainingData
     """
 
@@ -121,23 +121,23 @@ def problems_of(model: FitPlan, y: Array, weights: FloatArray | None) -> Any:
 
 
 def fit_without_report(model: FitPlan, X: Rows, y: Labels, weights: ArrayLike | None) -> None:
-    """`model.fit` without its warnings: whoever fits many models says what became of them."""
+    """`model.fit` without its warnings: a caller that fits many models reports on them itself."""
     model._fit(X, y, weights)
     vars(model).pop("_said", None)
 
 
 def labels_of(model: ClassifierPlan, values: FloatArray) -> Array:
-    """The labels that a classifier reads off the values of its functions."""
+    """A classifier's labels from the values of its functions."""
     return model._labels(values)
 
 
 def decisions_of(model: ClassifierPlan, values: FloatArray) -> FloatArray:
-    """What `decision_function` makes of the values of the functions."""
+    """A classifier's `decision_function` from the values of its functions."""
     return model._decisions(values)
 
 
 def prepare_fit(model: FitPlan, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> PreparedFit:
-    """What `model.fit(X, y, sample_weight)` does before it solves anything."""
+    """The preparation of `model.fit(X, y, sample_weight)`, before anything is solved."""
     model._check_parameters()
     X, y = model._checked(X, y, sample_weight)
     setup, class_weight, weights = model._setup(y, sample_weight)

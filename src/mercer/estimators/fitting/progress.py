@@ -1,4 +1,4 @@
-"""What a fit says to people: a line a round, or a bar in a notebook, and a warning when it ends short of its goal."""
+"""The messages of a fit: one line per round, or a bar in a notebook, and a warning if it falls short of its goal."""
 
 import sys
 import warnings
@@ -42,10 +42,10 @@ def warn_unless_optimal(
     judge: str = "certificate_",
     stacklevel: int = 3,
 ) -> None:
-    """Warn at the line that called `fit` when the status is anything but OPTIMAL.
+    """Warn at the line that called `fit` if the status is anything but OPTIMAL.
 
-    `remedies` replace the usual ones of some statuses; `judge` is the attribute to look at; `stacklevel` counts the
-    calls back to that line, from this one as 1.
+    `remedies` override the usual ones of some statuses; `judge` is the attribute to consult; `stacklevel` counts the
+    calls back to that line, this one being 1.
     """
     if status == Status.OPTIMAL:
         return
@@ -57,7 +57,7 @@ def warn_unless_optimal(
 def is_zero(status: Status, data: "TrainingData", setup: "Setup", solved: "Solved") -> bool:
     """Whether the optimum of a problem is w = 0, so that its function is rounding noise."""
     if status == Status.NOT_CONVEX:
-        return False  # squared lengths may be negative, and that has been said
+        return False  # squared lengths may be negative, and the status says so
     return any(
         solution.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
         and solution.is_gradient_complete
@@ -67,15 +67,15 @@ def is_zero(status: Status, data: "TrainingData", setup: "Setup", solved: "Solve
 
 
 def watchers(estimator: "BaseEstimator", line: Callable[[Any], str]) -> list[Callable[[Any], Any]]:
-    """Who is told how a fit stands: a person, where `verbose` asks for it, and the user's callbacks.
+    """The observers of a fit: a printed line if `verbose` is set, and the user's callbacks.
 
-    `line` says in words what a round has come to.
+    `line` describes a round in words.
     """
     return [*([_Teller(estimator, line)] if estimator.verbose else []), *(estimator.callbacks or [])]
 
 
 class _Teller:
-    """A callback that writes a line a round on standard error, or moves a bar in a notebook."""
+    """A callback that writes one line per round to standard error, or moves a bar in a notebook."""
 
     def __init__(self, estimator: "BaseEstimator", line: Callable[[Any], str]) -> None:
         self._line = line
@@ -99,20 +99,20 @@ class _Teller:
         return self._pace.share if self._pace is not None else None
 
     def finish(self, has_ended_well: bool) -> None:
-        """Say no more: the fit is over."""
+        """Fall silent: the fit is over."""
         if self._bar is not None:
             self._bar.finish(has_ended_well)
 
 
 def say_that_it_is_over(limits: Limits, has_ended_well: bool) -> None:
-    """Bring the bar of a fit that is over to its end, if it has one."""
+    """Complete the bar of a finished fit, if it has one."""
     for each in limits.callbacks:
         if isinstance(each, _Teller):
             each.finish(has_ended_well)
 
 
 def _stage(point: Any) -> str:
-    """In words, what is no round: the kernel matrix in the making, a problem solved, rows passed; else nothing."""
+    """A line for anything but a round: the kernel matrix under way, a problem solved, rows passed; else nothing."""
     stage = getattr(point, "stage", "solve")
     if stage == "kernel":
         return f"kernel matrix {point.working_set:3d} %"
@@ -124,7 +124,7 @@ def _stage(point: Any) -> str:
 
 
 def round_line(estimator: "BaseEstimator") -> Callable[[Any], str]:
-    """What a round has come to, with an estimate of the time left."""
+    """The result of a round in words, with an estimate of the time left."""
     pace = Pace.of(estimator)
 
     def line(point: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the parts of a fit ask of each other: problems of a setup, and solutions of them all."""
+"""Protocols between the parts of a fit: the problems of a setup, and their solutions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Setup(Protocol):
-    """The problems of a fit, and which points take part in each, and on which side."""
+    """The problems of a fit, with the points and sides of each."""
 
     @property
     def codes(self) -> IndexArray: ...
@@ -31,7 +31,7 @@ class Setup(Protocol):
 
 
 class SolvedProblems(Protocol):
-    """The solutions of all problems of a fit, whether they are one object or several."""
+    """The solutions of all problems of a fit, be they one object or several."""
 
     @property
     def support(self) -> "Support": ...
@@ -50,5 +50,5 @@ class SolvedProblems(Protocol):
         ...
 
     def traces(self) -> list[Any]:
-        """How each solver got there."""
+        """The trace of each solver."""
         ...

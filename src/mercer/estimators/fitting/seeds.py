@@ -13,12 +13,12 @@ Seed: TypeAlias = int | np.random.RandomState | None
 
 
 def generator_of(random_state: Seed) -> np.random.RandomState:
-    """Where the random numbers of a fit come from."""
+    """The source of a fit's random numbers."""
     return check_random_state(0 if random_state is None else random_state)
 
 
 def seed_of(random_state: Seed) -> int:
-    """A whole number to draw by: a number is its own seed, for a generator takes longer to make than a small fit."""
+    """An integer seed: an integer is its own, since creating a generator takes longer than a small fit."""
     if random_state is None:
         return 0
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:

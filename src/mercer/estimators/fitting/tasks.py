@@ -10,7 +10,7 @@ import numpy as np
 from mercer._errors import DataError
 from mercer._types import BoolArray, FloatArray, IndexArray
 
-# More two-class problems than this would keep a fit busy for minutes, however small they are.
+# More two-class problems than this would take minutes, however small they are.
 MOST_PROBLEMS = 1_000_000
 
 
@@ -24,7 +24,7 @@ class BinaryTask:
 
 
 def strategy_of(estimator: Any) -> str:
-    """How several classes are learnt: what `multi_class` says, and pairs where "auto" found nothing better."""
+    """How several classes are learnt: `multi_class`, or pairs if "auto" found nothing better."""
     told = getattr(estimator, "multi_class", "ovr")
     return getattr(estimator, "multi_class_", "ovo") if told == "auto" else told
 
@@ -88,12 +88,12 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
 
 
 def votes(decisions: FloatArray, n_classes: int) -> IndexArray:
-    """How many pairs each class wins, shape (n, n_classes); a zero is a win of the second."""
+    """The number of pairs won by each class, shape (n, n_classes); a zero is a win of the second."""
     return _count(decisions > 0, n_classes)
 
 
 def _count(first_wins: BoolArray, n_classes: int) -> IndexArray:
-    # Whole numbers this small are exact in single precision, and a product counts all pairs at once.
+    # Integers this small are exact in single precision, and a product counts all pairs at once.
     gains = first_wins.astype(np.float32) @ _sides(n_classes)
     return gains.astype(np.int64) + np.arange(n_classes)
 
@@ -102,7 +102,7 @@ def _count(first_wins: BoolArray, n_classes: int) -> IndexArray:
 def _sides(n_classes: int) -> FloatArray:
     """For each pair, +1 in the column of its first class and -1 in that of its second.
 
-    Were all pairs won by their second, class c would have c wins.
+    If all pairs were won by their second class, class c would have c wins.
     """
     sides = np.zeros((n_classes * (n_classes - 1) // 2, n_classes), np.float32)
     for row, (i, j) in enumerate(pairs(n_classes)):
@@ -111,11 +111,11 @@ def _sides(n_classes: int) -> FloatArray:
 
 
 def ovr_from_ovo(decisions: FloatArray, n_classes: int) -> FloatArray:
-    """One score a class from pair decisions: the votes, with ties broken by confidence.
+    """One score per class from pair decisions: the votes, with ties broken by confidence.
 
-    The summed confidences are squeezed into (-1/3, 1/3), so they never outweigh a vote.
-    A zero counts as a win of the first here, of the second in `votes`: so do scikit-learn's
-    decision function and LIBSVM's prediction, which this stands for.
+    The summed confidences are squeezed into (-1/3, 1/3), so that they never outweigh a vote. A zero counts as a win of
+    the first class here and of the second in `votes`, as in scikit-learn's decision function and LIBSVM's prediction
+    respectively.
     """
     confidence = np.zeros((len(decisions), n_classes))
     for column, (i, j) in enumerate(pairs(n_classes)):
@@ -125,7 +125,7 @@ def ovr_from_ovo(decisions: FloatArray, n_classes: int) -> FloatArray:
 
 
 def one_or_all(found: Sequence[Any]) -> Any:
-    """What belongs to the only two-class problem, or a list with one for each."""
+    """The entry of the only two-class problem, or a list with one for each."""
     return found[0] if len(found) == 1 else found
 
 

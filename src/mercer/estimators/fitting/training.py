@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.solvers.limits import Limits
 
-# Fits of no more points than this need next to nothing.
+# Fits with no more points than this need next to no memory.
 SMALL_FIT, ENOUGH_FOR_SMALL = 1000, 2**26
-# Bytes for the matrix of a working set, at most.
+# Most bytes for the matrix of a working set.
 MOST_WORKING = 2**30
 # Tiles of two threads: inner products, kernel values, transposes.
 TILES = 12 * 2**20
-# Of what is beyond twice that, this share is kept by the allocator for each thread.
+# Share of the memory beyond twice that which the allocator retains per thread.
 SLACK = 1 / 8
 OVERFLOW = "kernel values overflow on X; scale the features, or lower gamma or degree"
-# Rows on which a kernel that may be indefinite is looked at: a factorisation of them takes some milliseconds.
+# Rows on which a possibly indefinite kernel is checked: their factorisation takes some milliseconds.
 LOOKED_AT = 500
-# What is negative by less than this share of the largest eigenvalue makes no difference to a machine.
+# Negative eigenvalues smaller than this share of the largest make no difference to a machine.
 NEGLIGIBLE = 1e-4
-# Kernel values beyond this overflow when they are multiplied and summed.
+# Larger kernel values overflow when multiplied and summed.
 LARGEST_ENTRY = 1e100
 
 
@@ -62,7 +62,7 @@ def require_no_overflow(X: Rows) -> None:
 def require_bounded(kernel: "Kernel", matrix: Any) -> None:
     """Refuse a matrix or an operator whose entries, or the inner products in them, overflow.
 
-    Of a Gaussian the diagonal is 1 however long the rows are: their own lengths are looked at too.
+    The diagonal of a Gaussian is 1 however long the rows are, so their own lengths are checked too.
     """
     with np.errstate(over="ignore"):
         is_bounded = (np.abs(matrix.diag) < LARGEST_ENTRY).all()
@@ -74,20 +74,20 @@ def require_bounded(kernel: "Kernel", matrix: Any) -> None:
 
 @dataclass(frozen=True)
 class Budget:
-    """Bytes for kernel rows kept, and for the matrix of a working set."""
+    """Bytes for cached kernel rows, and for the matrix of a working set."""
 
     cache: int
     working: int
 
     @classmethod
     def resolve(cls, memory_limit: int | str | None, cache_size: float | None, X: Rows) -> Self:
-        """From the user's bound, or half of what is free; cache_size is in megabytes.
+        """From the user's bound, or half of the free memory; cache_size is in megabytes.
 
-        What the prepared rows and the tiles take is set aside first.
+        The needs of prepared rows and tiles are set aside first.
         """
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         if memory_limit is None and n <= SMALL_FIT:
-            # Asking the system takes as long as a small fit does.
+            # Asking the system takes as long as a small fit.
             left = ENOUGH_FOR_SMALL
         else:
             total = available_bytes() // 2 if memory_limit is None else parse_bytes(memory_limit)
@@ -98,25 +98,22 @@ class Budget:
 
     @staticmethod
     def limit_for(needed: int, X: Rows) -> int:
-        """The user's bound that leaves so many bytes beside rows, tiles and slack."""
+        """The `memory_limit` that leaves this many bytes beside rows, tiles and slack."""
         total = needed + _prepared_bytes(X) + TILES
         return total if total <= 2 * TILES else int((total - SLACK * 2 * TILES) / (1.0 - SLACK)) + 1
 
 
 def _prepared_bytes(X: Rows) -> int:
-    """About what the rows take once they are prepared, transposed panels included."""
+    """Approximate size of the prepared rows, transposed panels included."""
     if sparse.issparse(X):
         return 2 * (X.data.nbytes + X.indices.nbytes)
     return 2 * X.size * 4 if isinstance(X, np.ndarray) else 0
 
 
 class TrainingData:
-    """Rows with a bound kernel: knows how to prepare any of them in any precision.
+    """Rows with a bound kernel, which can prepare any of them in any precision.
 
-    Attributes
-    ----------
-    source : rows or None
-        What the matrix was computed of, where a function of the user's has done that.
+    `source` is what a user's function computed the matrix from, if one did, else None.
     """
 
     source = None
@@ -132,14 +129,14 @@ class TrainingData:
         self.origin = None if self._summary is None else origin_of(kernel, X, self._summary)
 
     def prepare(self, dtype: DTypeLike, indices: IndexArray | None = None) -> Any:
-        """The rows, or those at `indices`; of a kernel matrix these are its rows and its columns."""
+        """The rows, or those at `indices`; of a kernel matrix, its rows and columns."""
         if isinstance(self.kernel, Precomputed) and indices is not None:
             return self.kernel.prepare(self.X, dtype, check=False).take(indices)
         rows = self.X if indices is None else self._rows(indices)
         return self.kernel.prepare(rows, dtype, origin=self.origin, check=False)
 
     def subset(self, indices: IndexArray) -> "TrainingData":
-        """The data of some of the items, with the same kernel; all of them are the data themselves."""
+        """The data of some of the items, with the same kernel; the data themselves for all of them."""
         if len(indices) == self.shape[0]:
             return self
         if isinstance(self.kernel, Precomputed):
@@ -152,7 +149,7 @@ class TrainingData:
         return self.X.shape if hasattr(self.X, "shape") else (len(self.X),)
 
     def support_vectors(self, indices: IndexArray) -> Rows:
-        """The rows at `indices` as the user gave them; none are kept of a precomputed matrix."""
+        """The rows at `indices` as the user gave them; none for a precomputed matrix."""
         if isinstance(self.kernel, Precomputed):
             return np.empty((0, 0))
         rows = self._rows(indices)
@@ -162,7 +159,7 @@ class TrainingData:
         return [self.X[i] for i in indices] if isinstance(self.X, list) else self.X[indices]
 
     def expansion_vectors(self, indices: IndexArray) -> Any:
-        """What a predictor needs of the rows at `indices`."""
+        """The part of the rows at `indices` that a predictor needs."""
         if isinstance(self.kernel, Precomputed):
             return MatrixItems(None, indices, np.float64)
         return self._rows(indices)
@@ -179,8 +176,8 @@ class TrainingData:
         return float(coefficients @ tiles.product(self.kernel, points, points, coefficients, n_jobs))
 
     def looks_indefinite(self, indices: IndexArray) -> bool:
-        """Whether the kernel is seen not to be positive semidefinite on rows at `indices`, or on all where there are
-        none: on some, if they are many. By construction, most kernels are."""
+        """Whether the kernel is found not to be positive semidefinite on the rows at `indices`, or on all if there are
+        none: on a sample, if they are many. Most kernels are positive semidefinite by construction."""
         if self.kernel.is_psd is True:
             return False
         indices = indices if len(indices) else np.arange(self.shape[0])
@@ -199,12 +196,12 @@ class TrainingData:
         return matrix
 
     def precision(self, tol: float) -> type[np.floating[Any]]:
-        """The precision in which entries of all rows are right to within `tol`."""
+        """The precision in which entries of all rows are accurate to `tol`."""
         dtype, far = self._precision(tol, None)
         return dtype if far is None else np.float64
 
     def _precision(self, tol: float, gap_tol: float | None) -> tuple[type[np.floating[Any]], float | None]:
-        """(precision that will do, |x - origin|^2 beyond which entries of a row may err by more than `tol`)."""
+        """(sufficient precision, |x - origin|^2 beyond which entries of a row may err by more than `tol`)."""
         if not (self.kernel.is_dot_product_form and allows_single(self.shape[0], tol, gap_tol)):
             return np.float64, None
         largest, typical = self._norm_bounds()
@@ -220,8 +217,7 @@ class TrainingData:
         return np.float32, typical if largest_error > tol else None
 
     def _norm_bounds(self) -> tuple[float, float]:
-        """Upper bounds of |x - origin|^2: for all the rows, and for three quarters of them
-        (four times the mean)."""
+        """Upper bounds of |x - origin|^2: for all the rows, and for three quarters of them (four times the mean)."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.origin is not None:
                 means, moved_by = self._summary.means, self._summary.means - self.origin
@@ -238,20 +234,20 @@ def _square(X: Rows) -> Array:
 
 
 def stored_if_small(matrix: "KernelMatrix", budget: Budget, stop: Callable[..., Any] | None = None) -> "KernelMatrix":
-    """Compute all of a small matrix once; leave a large or expensive one to be asked."""
+    """Compute all of a small matrix once; a large or expensive one is computed on demand."""
     if matrix.is_stored or not is_worth_storing(matrix, matrix.n, budget):
         return matrix
     return matrix.stored(stop)
 
 
 def keeping_all(matrix: "KernelMatrix", budget: Budget, stop: Callable[..., Any] | None = None) -> "KernelMatrix":
-    """The whole matrix in memory where it has room: for those who will ask for it several times."""
+    """The whole matrix in memory if it fits, for callers that need it several times."""
     if matrix.is_stored or matrix.n**2 * matrix.dtype.itemsize > budget.cache:
         return matrix
     try:
         return matrix.stored(stop)
     except (Stopped, MemoryError):
-        # Whoever asks next hears of the limit, or manages with less.
+        # The next caller notices the limit, or manages with less.
         return matrix
 
 
@@ -269,10 +265,10 @@ def whole_matrix(
     empty: FloatArray,
     keeps: bool = True,
 ) -> Solution:
-    """``solve(part)`` with the matrix of some points, all of it in memory where it has room.
+    """``solve(part)`` with the matrix of some points, all of it in memory if it fits.
 
-    For methods that ask for every entry again and again; `empty` is their coefficients where the fit
-    ends before they begin. Those that keep the matrix in their own way say so by `keeps`.
+    For methods that use every entry repeatedly; `empty` is their coefficients if the fit ends before they start.
+    `keeps` is for those that store the matrix in their own way.
     """
     part = matrix if len(indices) == matrix.n else matrix.view(indices)
     try:
@@ -294,7 +290,7 @@ def solve_all(
     limits: "Limits",
     n_jobs: int | None,
 ) -> list[Solution]:
-    """Solve the two-class problems of a fit; each sees its own view of the one matrix.
+    """Solve the two-class problems of a fit, each with its own view of the one matrix.
 
     Small ones run side by side on the cores, large ones one after the other on all cores.
     """
@@ -306,7 +302,7 @@ def solve_all(
             with shared.part(tasks[k]) as part:
                 solutions[k] = solve(problems[k], part, k)
         except (Stopped, MemoryError) as end:
-            # Ended before the first step: a solution all the same, the empty one.
+            # Stopped before the first step: the empty solution.
             status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
             bias = problems[k].best_constant() if isinstance(problems[k], SignedRisk) else 0.0
             solutions[k] = Solution.empty(len(tasks[k].indices), status, bias)
@@ -318,7 +314,7 @@ def solve_all(
     order = sorted(range(len(tasks)), key=lambda k: -len(tasks[k].indices))
     large = [k for k in order if len(tasks[k].indices) > policy.SIDE_BY_SIDE]
     so_far = itertools.count(1)
-    # Who watches is to know from the beginning that the first problem is not the whole fit.
+    # Observers should know from the start that the first problem is not the whole fit.
     limits.report_solved(0, len(tasks))
 
     def run_and_tell(k: int) -> None:
@@ -333,7 +329,7 @@ def solve_all(
 
 
 def _own_blocks(tasks: "Sequence[BinaryTask]") -> int:
-    """Entries of all blocks of classes with themselves, in pairs of classes."""
+    """Entries of all diagonal class blocks, in pairs of classes."""
     sizes = {task.label[0]: np.count_nonzero(task.signs > 0) for task in tasks}
     sizes |= {task.label[-1]: np.count_nonzero(task.signs < 0) for task in tasks}
     return cast(int, sum(cast(Any, size) ** 2 for size in sizes.values()))
@@ -345,7 +341,7 @@ def _release(part: Any, matrix: "KernelMatrix") -> None:
 
 
 class SharedMatrix:
-    """The kernel matrix of a fit, and the part of it that each two-class problem needs."""
+    """The kernel matrix of a fit, and the part that each two-class problem needs."""
 
     if TYPE_CHECKING:
         _stored: KernelMatrix | None
@@ -362,7 +358,7 @@ class SharedMatrix:
 
     @contextmanager
     def part(self, task: "BinaryTask") -> "Iterator[KernelMatrix]":
-        """The matrix of one problem, for as long as it is being solved."""
+        """The matrix of one problem while it is being solved."""
         if self.is_whole:
             yield self._everything()
             return
@@ -371,7 +367,7 @@ class SharedMatrix:
         _release(pair, self.matrix)
 
     def release(self) -> None:
-        """The fit is over: give memory back."""
+        """Release memory after the fit."""
         _release(self._stored, self.matrix)
 
     def _everything(self) -> "KernelMatrix":

@@ -1,4 +1,4 @@
-"""The two-class problems of a fit, and what is kept of their solutions."""
+"""The two-class problems of a fit, and their solutions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TwoClassProblems:
-    """How several classes become two-class problems; each is made when it is asked for.
+    """How several classes become two-class problems; each is made on demand.
 
     Parameters
     ----------
@@ -29,15 +29,15 @@ class TwoClassProblems:
     multi_class : {"ovo", "ovr"}
     C : ndarray (n,)
         Weight of the loss of each point; a point of weight zero takes no part.
-    loss : {"hinge", "squared_hinge"}, or what a subclass takes
-        What a point pays for falling short of the margin.
-    bias : {"free", "penalised", "none"}
+    loss : {"hinge", "squared_hinge"}, or as a subclass defines
+        The loss of a point short of the margin.
+    bias : {"free", "penalized", "none"}
         Whether the bias is left out of the penalty, is part of it, or is absent.
 
     Attributes
     ----------
     classes : ndarray or None
-        The labels that the codes stand for, where somebody is to be told.
+        The labels behind the codes, for error messages.
     """
 
     if TYPE_CHECKING:
@@ -60,12 +60,12 @@ class TwoClassProblems:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether each pair of several classes has a problem of its own."""
+        """Whether each pair of classes has a problem of its own."""
         return self.n_classes > 2 and self.multi_class == "ovo"
 
     @computed_once
     def tasks(self) -> "list[BinaryTask]":
-        """Which points take part in each problem, and on which side."""
+        """The points and sides of each problem."""
         return two_class_tasks(self.codes, self.n_classes, self.multi_class, self.C)
 
     @computed_once
@@ -80,7 +80,7 @@ class TogetherProblem(TwoClassProblems):
     def __init__(self, codes: IndexArray, n_classes: int, C: FloatArray, bias: str) -> None:
         super().__init__(codes, n_classes, "ovr", C, "hinge", bias)
         used = self.tasks[0].indices
-        scale = 1.0 if bias == "penalised" else 0.0
+        scale = 1.0 if bias == "penalized" else 0.0
         self.joint = KernelCrammerSinger(codes[used], n_classes, C[used], scale, is_free=bias == "free")
 
 
@@ -107,16 +107,16 @@ class Solved:
         return [solution.beta for solution in self.solutions]
 
     def violations(self) -> list[float]:
-        """The largest violation that each problem may have, by what its solver knows."""
+        """An upper bound of each problem's violation, as far as its solver knows."""
         return [each.trace[-1].violation + each.rounding if each.trace else np.inf for each in self.solutions]
 
     def traces(self) -> list[Any]:
-        """How each solver got there."""
+        """The trace of each solver."""
         return [solution.trace for solution in self.solutions]
 
 
 class JointSolved:
-    """As `Solved`, where all functions are one solution."""
+    """`Solved` for functions that share one solution."""
 
     def __init__(self, setup: Any, solution: "Solution") -> None:
         self.solution = solution

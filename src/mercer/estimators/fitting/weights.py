@@ -20,14 +20,14 @@ _NO_WEIGHT = (
 
 
 def sample_weights(given: ArrayLike, codes: IndexArray, classes: Array) -> FloatArray:
-    """One finite number for each point, none negative; every class has a positive one."""
+    """One finite non-negative number for each point, some positive in every class."""
     weights = row_weights(given, len(codes))
     _require_every_class(weights, codes, classes)
     return weights
 
 
 def target_weights(given: ArrayLike | None, n: int) -> FloatArray:
-    """As `row_weights`, or ones, and not all zero: for targets that have no classes."""
+    """`row_weights`, or ones, and not all zero: for targets without classes."""
     weights = np.ones(n) if given is None else row_weights(given, n)
     if not weights.any():
         raise DataError(_NO_WEIGHT)
@@ -35,7 +35,7 @@ def target_weights(given: ArrayLike | None, n: int) -> FloatArray:
 
 
 def some_weights(given: ArrayLike | None, n: int) -> FloatArray:
-    """As `row_weights`, or ones, of which some are positive: for methods that know no classes and no C."""
+    """`row_weights`, or ones, some positive: for methods without classes or C."""
     weights = np.ones(n) if given is None else row_weights(given, n)
     if not weights.any():
         raise DataError("sample_weight must be positive somewhere, got only zeros or less")
@@ -43,7 +43,7 @@ def some_weights(given: ArrayLike | None, n: int) -> FloatArray:
 
 
 def row_weights(given: ArrayLike, n: int) -> FloatArray:
-    """One finite number for each of n points, none negative.
+    """One finite number for each of n points.
 
     A negative weight becomes zero: such a point takes no part, as in LIBSVM.
     """
@@ -95,7 +95,7 @@ def weighted_copies(
     codes: IndexArray,
     y: Array,
 ) -> FloatArray:
-    """How many copies of each point there are: the product of its weights."""
+    """The multiplicity of each point: the product of its weights."""
     copies = class_weights(class_weight, classes, y)[codes]
     return copies if sample_weight is None else copies * sample_weights(sample_weight, codes, classes)
 
@@ -114,6 +114,6 @@ def weighted_C(
     if weights is not None:
         # A row of weight two counts as two, also where C depends on the number of rows.
         n, factors = total_weight(weights), factors * weights
-    # Where the product overflows, it is the hard margin; a weight of zero stays zero.
+    # An overflowing product is a hard margin; a weight of zero stays zero.
     with np.errstate(over="ignore", invalid="ignore"):
         return np.where(factors > 0, resolve_C(C, n) * factors, 0.0)

@@ -13,7 +13,7 @@ from mercer.solvers.limits import Limits
 
 
 class unchanged_by_errors:  # noqa: N801 - read as a verb; classes, for a small fit takes little longer than generators
-    """A context after which, where an error or Ctrl-C ends it, the estimator is as it was before: fitted, or not."""
+    """A context that restores the estimator's previous state, fitted or not, if an error or Ctrl-C ends it."""
 
     def __init__(self, estimator: BaseEstimator) -> None:
         self._attributes: dict[str, Any] = vars(estimator)
@@ -29,17 +29,17 @@ class unchanged_by_errors:  # noqa: N801 - read as a verb; classes, for a small 
             self._attributes.update(self._before)
 
 
-# How long the last fit of an estimator took. Beside the estimators: two fits to the same data leave the same behind.
+# Duration of an estimator's last fit, kept outside it so that two fits to the same data leave the same state.
 _SECONDS: WeakKeyDictionary[BaseEstimator, float] = WeakKeyDictionary()
 
 
 def fit_seconds(estimator: BaseEstimator) -> float | None:
-    """The time that the last fit took in this process, without what the compiler took of it; None if there was none."""
+    """The time of the last fit in this process, without compilation; None if there was none."""
     return _SECONDS.get(estimator)
 
 
 class fitting(unchanged_by_errors):  # noqa: N801 - the same
-    """The same for the fit of an estimator, which is ended by `limits` all the while."""
+    """The same for a fit, during which `limits` are in force."""
 
     def __init__(self, estimator: BaseEstimator, limits: Limits) -> None:
         super().__init__(estimator)

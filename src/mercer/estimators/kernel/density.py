@@ -21,7 +21,7 @@ from mercer.estimators.fitting.inputs import (
     prediction_input,
     takes_items,
     tell_input,
-    unlabelled_input,
+    unlabeled_input,
 )
 from mercer.estimators.fitting.parameters import require_count, require_n_jobs, require_number
 from mercer.estimators.fitting.training import LARGEST_ENTRY, OVERFLOW, TrainingData
@@ -77,7 +77,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     expansion_ : Expansion
         The density, but for its normalisation.
     log_normalizer_ : float
-        Logarithm of what the sum of kernels is divided by.
+        Logarithm of the divisor of the sum of kernels.
     n_features_in_, feature_names_in_
 
     References
@@ -96,7 +96,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     array([ 1, -1])
     """
 
-    # Any container may be predicted after a fit on any other.
+    # Prediction accepts any container, whatever the fit was given.
     _sparse = True
 
     def __init__(
@@ -125,14 +125,14 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         return self._border.offset if known is None else known
 
     def __getstate__(self) -> dict[str, Any]:
-        # A model that is kept has its border, not what it takes to find it.
+        # A saved model has its border, not the data needed to find it.
         state = dict(super().__getstate__())
         border = state.pop("_border", None)
         return state if border is None else {**state, "offset_": border.offset}
 
     @property
     def is_normalized_(self) -> bool:
-        """Whether the density has integral one; of items that are not rows it lacks a constant."""
+        """Whether the density integrates to one; for items other than rows it lacks a constant."""
         return not _is_of_items(self.kernel)
 
     def fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -172,7 +172,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
             raise ParameterError(
                 f"bandwidth must be 1.0 for items that are not rows, which have no distance, got {self.bandwidth!r}"
             )
-        X = unlabelled_input(self, X)
+        X = unlabeled_input(self, X)
         kernel = (
             Custom(self.kernel, pairwise=True) if is_function(self.kernel) else resolve(self.kernel, "auto", 3, 1, X)
         )
@@ -291,7 +291,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     def sample(self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None) -> FloatArray:
         """Rows drawn from the density; for the Gaussian and the tophat, as in scikit-learn.
 
-        Of items that are not rows there is none: nobody knows what lies between them.
+        Items that are not rows cannot be sampled: what lies between them is undefined.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
 
 
 class _Border:
-    """The level set's border in a density of rows, found once somebody asks."""
+    """The level set's border in a density of rows, computed on demand."""
 
     def __init__(
         self,
@@ -332,12 +332,12 @@ class _Border:
 
     @computed_once
     def offset(self) -> float:
-        """Log density below which a share `level` of the rows are, each without its own part."""
+        """Log density exceeded by all but a share `level` of the rows, each without its own contribution."""
         alone = float(np.log(self.weights.min() * self.kernel.diag(self.rows[:1])[0])) - self.log_normalizer
         return density.level_of(self._log_density_of_others() - self.log_z, self.weights, self.level, alone)
 
     def _log_density_of_others(self) -> FloatArray:
-        """log of the density at each row that the others give it, but for the normaliser."""
+        """Log density at each row due to the others, up to the normaliser."""
         kernel, rows, weights = self.kernel, self.rows, self.weights
         items, own = kernel.prepare(rows, np.float64, origin=rows.mean(axis=0)), density.without_one(weights)
         sums = symmetric_product(kernel, items, weights[:, None], self.n_jobs, has_diagonal=False)[:, 0]
@@ -346,7 +346,7 @@ class _Border:
 
 
 def _is_of_items(kernel: Any) -> bool:
-    """Whether a kernel compares something else than rows, or says nothing of what it compares."""
+    """Whether a kernel compares something other than rows, or does not say what it compares."""
     return is_precomputed(kernel) or takes_items(kernel)
 
 

@@ -20,7 +20,7 @@ from mercer.estimators.fitting.inputs import (
     is_precomputed,
     prediction_input,
     tell_input,
-    unlabelled_input,
+    unlabeled_input,
 )
 from mercer.estimators.fitting.parameters import (
     require_choice,
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 
 class _Features(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fits, HoldsKernels):
-    """What both kinds of features do alike."""
+    """The common part of both kinds of features."""
 
-    # Any container may be transformed after a fit on any other.
+    # `transform` accepts any container, whatever the fit was given.
     _sparse = True
 
     def _limits(self) -> Limits:
@@ -86,7 +86,7 @@ class Nystroem(_Features):
     n_components : int, default=100
         How many landmarks there are; as many as rows, with a warning, where those are fewer.
     random_state : int, RandomState or None, default=None
-        Seed of what is drawn; by default it is the same each time.
+        Seed of the random draws; by default it is the same each time.
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
@@ -102,7 +102,7 @@ class Nystroem(_Features):
     normalization_ : ndarray of shape (n_components, n_components)
         The features of rows x are k(x, components_) times the transpose of this: the inverse of L.
     jitter_ : float
-        What was added to the diagonal of the landmarks' matrix.
+        The amount added to the diagonal of the landmarks' matrix.
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -167,7 +167,7 @@ class Nystroem(_Features):
         return self
 
     def _learn(self, limits: Limits, X: Rows) -> None:
-        X = unlabelled_input(self, X)
+        X = unlabeled_input(self, X)
         kernel = self._bound(X)
         if isinstance(kernel, Precomputed):
             require_gram(X)
@@ -268,7 +268,7 @@ class RandomFourierFeatures(_Features):
     n_components : int, default=100
         How many features there are.
     random_state : int, RandomState or None, default=None
-        Seed of what is drawn; by default it is the same each time.
+        Seed of the random draws; by default it is the same each time.
 
     Attributes
     ----------
@@ -333,7 +333,7 @@ class RandomFourierFeatures(_Features):
         require_count("n_components", self.n_components)
         if self.gamma != "scale":
             require_number("gamma", self.gamma, least=0.0)
-        X = unlabelled_input(self, X)
+        X = unlabeled_input(self, X)
         gamma = gamma_from_data("scale", X) if isinstance(self.gamma, str) else float(self.gamma)
         rng = generator_of(self.random_state)
         weights, offset = fourier.frequencies(X.shape[1], self.n_components, gamma, rng)

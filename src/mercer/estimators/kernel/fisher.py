@@ -21,7 +21,7 @@ from mercer.estimators.fitting.parameters import (
     require_numbers,
 )
 from mercer.estimators.fitting.weights import sample_weights
-from mercer.kernels.gram.symmetric_operator import CentredOperator, WeightedOperator
+from mercer.kernels.gram.symmetric_operator import CenteredOperator, WeightedOperator
 from mercer.problems.kernel_methods.fisher import FisherRule, class_counts, indicator_regression
 from mercer.problems.kernel_methods.spectrum import centred_expansion
 from mercer.solvers.limits import Limits, limits_in_force
@@ -83,7 +83,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
     callbacks : list of callables, optional
-        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+        Functions called with a `TracePoint` as the solver proceeds; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
 
@@ -104,7 +104,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     certificate_ : RidgeCertificate
         Certificate of the regression of class indicators to which the problem reduces, computed when first read.
     jitter_ : float
-        What was added to `alpha` because the matrix was singular to working precision.
+        The amount added to `alpha` because the matrix was singular to working precision.
     n_iter_ : int
         Number of products with the kernel matrix.
     solver_ : str
@@ -259,7 +259,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
             needed = request.factor_bytes(data.shape[0])
             self._require_room(data, needed, 'solver="cholesky"', 'take solver="cg"')
         try:
-            operator = CentredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
+            operator = CenteredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
         except Stopped:
             status = limits.reached() or Status.INTERRUPTED
             nothing = shifted_system.RegularisedSolution(np.zeros(problem.targets.shape), status, self.solver)
@@ -282,7 +282,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     def _certificate_of(self, data: "TrainingData", problem: "Ridge", solution: FloatArray) -> Callable[[], Any]:
         def compute() -> Any:
             limits = limits_in_force()
-            operator = CentredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
+            operator = CenteredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
             return problem.certificate(solution, operator.product(solution, limits.stop))
 
         return compute
@@ -337,5 +337,5 @@ def _is_plain(problem: "Ridge") -> bool:
 
 
 def _shares(problem: "Ridge") -> FloatArray | None:
-    """The share of each row in the mean; None where they are equal."""
+    """The weight of each row in the mean; None if they are equal."""
     return None if _is_plain(problem) else problem.scale**2 / (problem.scale**2).sum()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.problems.kernel_methods.least_squares import LeastSquaresCertificate
 
 
-# An eigenvalue this far below zero, relative to the largest, is no rounding.
+# An eigenvalue this far below zero, relative to the largest, is not rounding.
 _NEGATIVE = -1e-8
 
 
@@ -67,7 +67,7 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
     callbacks : list of callables, optional
-        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+        Functions called with a `TracePoint` as the solver proceeds; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
     conformal : {None, "split", "cross", "leave_one_out"} or Conformal, default=None

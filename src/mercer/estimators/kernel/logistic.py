@@ -86,9 +86,9 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
     class_weight : dict or "balanced", optional
         Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
         "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     max_iter : int, default=-1
         Largest number of Newton steps, of which five to ten are usual; -1 sets no limit.
     gap_tol : float, optional
@@ -168,7 +168,7 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
     array([[0.99, 0.01, 0.  ]])
     """
 
-    # A function for each class, and the largest is the answer.
+    # One function per class; the largest wins.
     multi_class, decision_function_shape, break_ties = "ovr", "ovr", False
     _remedies: ClassVar = {
         Status.STALLED: "Scale the features, lower C, or ask for less with a larger tol.",
@@ -267,7 +267,7 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
                 memory=budget.cache,
             )
 
-        # Coefficients are as large as C, and errors of entries count as often.
+        # Coefficients are as large as C, and multiply the errors of entries.
         precision = self.tol / max(1.0, float(setup.C.max())) if len(indices) > newton_gram.FACTORED else 0.0
         matrix = data.matrix(precision, self.gap_tol, budget, self.n_jobs)
         empty = np.zeros((len(indices), setup.joint.n_functions))
@@ -314,7 +314,7 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
         -------
         ndarray of shape (n,)
         """
-        # By decision values, of which probabilities are a growing function: next to 0.5 those are equal by rounding.
+        # By decision values, since probabilities next to 0.5 may be equal after rounding.
         values = self.decision_function(X)
         most_probable = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[most_probable]

@@ -41,7 +41,7 @@ TASKS = ("auto", "classification", "regression")
 
 
 def is_for_labels(machine: "KernelMachine") -> bool:
-    """Whether a machine classifies."""
+    """Whether a machine is a classifier."""
     if machine.task != "auto":
         return machine.task == "classification"
     return resolve_loss(machine.loss).of == "margin"
@@ -58,7 +58,7 @@ class _Risks(TwoClassProblems):
 
 
 class _OneRisk:
-    """A regression, laid out as the problems of a classifier are: one class, one function."""
+    """A regression laid out like the problems of a classifier: one class, one function."""
 
     has_pairs, n_classes, classes = False, 1, None
 
@@ -101,9 +101,9 @@ class KernelMachine(KernelClassifier):
         Constant term of the kernels "poly" and "sigmoid".
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" classifies with losses of the margin, and predicts quantities with those of the residual.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     tol : float, default=1e-3
         Largest violation of the optimality conditions: in units of f where the dual is a quadratic
         program, as a share of C otherwise (see `certificate_`).
@@ -298,7 +298,7 @@ class KernelMachine(KernelClassifier):
     def _solve(self, data: "TrainingData", setup: Any, budget: Budget, limits: "Limits") -> "SolvedProblems":
         starts, memory = self._starts(setup), budget.working
         if self.loss_.form is None:
-            # Newton's method keeps the whole matrix, each of several side by side.
+            # Newton's method keeps a whole matrix for each problem solved at the same time.
             memory = budget.cache // min(len(setup.tasks), thread_count(self.n_jobs))
 
         def solve(problem: Any, part: "KernelMatrix", k: int) -> "Solution":
@@ -346,7 +346,7 @@ class KernelMachine(KernelClassifier):
         return super().predict(X) if self._classifies else self._values(X)[:, 0]
 
     def score(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy where it classifies, R^2 where it predicts quantities."""
+        """Accuracy of a classifier, R^2 of a regression."""
         if self._classifies:
             return super().score(X, y, sample_weight)
         return RegressorMixin.score(self, X, y, sample_weight)

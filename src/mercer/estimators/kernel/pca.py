@@ -81,7 +81,7 @@ class KernelPCA(SpectralMethod):
     memory_limit : int or str, optional
         Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
     callbacks : list of callables, optional
-        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+        Functions called with a `TracePoint` as the solver proceeds; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
     approximation : LowRank, optional
@@ -98,7 +98,7 @@ class KernelPCA(SpectralMethod):
     X_transformed_fit_ : ndarray of shape (n, n_components)
         Coordinates of the training rows; with `fit_inverse_transform`.
     jitter_ : float
-        What was added to `alpha` because the matrix of the coordinates was singular to working precision; with
+        The amount added to `alpha` because the matrix of the coordinates was singular to working precision; with
         `fit_inverse_transform`.
     X_fit_ : array or CSR
         The training rows, or the kernel matrix itself if it was precomputed.
@@ -279,11 +279,9 @@ class KernelPCA(SpectralMethod):
 
     @property
     def inverse_transform(self) -> Callable[[Rows], FloatArray]:
-        """``inverse_transform(X)``: rows (n, d) whose features are close to those with the coordinates X
-        (n, n_components).
+        """``inverse_transform(X)``: rows (n, d) whose features are close to those with coordinates X (n, n_components).
 
-        Only after a fit with ``fit_inverse_transform=True``. Without, ``hasattr`` says that there is no such method,
-        and a call says why.
+        Available after a fit with ``fit_inverse_transform=True``; otherwise ``hasattr`` is False, and a call says why.
         """
         require_fitted(self)
         if not hasattr(self, "_pre_images"):

@@ -10,7 +10,7 @@ from mercer.estimators.fitting.parameters import require_number, require_numbers
 
 
 def penalties_of(alpha: float | ArrayLike, n_targets: int) -> FloatArray:
-    """One penalty a target, none negative."""
+    """One non-negative penalty per target."""
     if not isinstance(alpha, (list, tuple)) and np.ndim(alpha) == 0:
         require_number("alpha", alpha, least=0.0)
         return np.full(n_targets, float(cast(float, alpha)))

@@ -98,7 +98,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
     callbacks : list of callables, optional
-        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+        Functions called with a `TracePoint` as the solver proceeds; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
     random_state : int, RandomState or None, default=None
@@ -118,9 +118,9 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     alpha_ : float or ndarray
         The penalty used.
     jitter_ : float
-        What was added to the penalty because the matrix was singular to working precision.
+        The amount added to the penalty because the matrix was singular to working precision.
     loo_ : LeaveOneOut
-        `predictions`, `mean_squared_error` and `generalised` (cross-validation); NaN where a singular matrix leaves
+        `predictions`, `mean_squared_error` and `generalized` (cross-validation); NaN where a singular matrix leaves
         a row's own prediction open.
     alpha_errors_ : ndarray
         The criterion for each of `alphas`.
@@ -315,7 +315,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
         self._heed([found.certificate])
 
     def _require_room_for(self, data: "TrainingData", request: "Request") -> None:
-        """Refuse eigenvalues or a factor that are asked for and have no room."""
+        """Refuse eigenvalues or a factor that are required but do not fit into memory."""
         n = data.shape[0]
         if self.alphas is not None:
             self._require_room(data, ridge_gcv.memory(n), "alphas", 'choose alpha in another way, with solver="cg"')
@@ -324,7 +324,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
             self._require_room(data, request.factor_bytes(n), purpose, f"take {instead}")
 
     def _chosen(self, problem: Ridge, data: "TrainingData", limits: Limits) -> "tuple[Ridge, SymmetricOperator]":
-        """The problem with the penalty that leave-one-out chooses, and its matrix."""
+        """The problem with the penalty chosen by leave-one-out, and its matrix."""
         operator = self._operator(data, limits)
         if not (problem.scale == 1.0).all():
             operator = WeightedOperator(operator, problem.scale)

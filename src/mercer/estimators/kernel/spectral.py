@@ -13,11 +13,11 @@ from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.kernel_method import KernelMethod
 from mercer.estimators.fitting.certificate import Evidence
 from mercer.estimators.fitting.certifiers import Computed
-from mercer.estimators.fitting.inputs import unlabelled_input
+from mercer.estimators.fitting.inputs import unlabeled_input
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
 from mercer.estimators.fitting.seeds import generator_of
 from mercer.kernels.gram.fixed_point import FixedPointOperator
-from mercer.kernels.gram.symmetric_operator import CentredOperator, EvaluatedOperator, of_moderate_size
+from mercer.kernels.gram.symmetric_operator import CenteredOperator, EvaluatedOperator, of_moderate_size
 from mercer.problems.kernel_methods import spectrum
 from mercer.solvers.limits import Limits, limits_in_force
 from mercer.solvers.linalg import lanczos
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 EIGEN_SOLVERS = ("auto", "dense", "arpack", "krylov", "randomized")
-# Up to this many items, all eigenvalues are as quick as a few.
+# Up to this many items, computing all eigenvalues is as quick as a few.
 _DENSE = 500
 
 
 @dataclass(frozen=True)
 class Components:
-    """Eigenpairs, how many are more than rounding, whether that is all there are, and the means of centred rows."""
+    """Eigenpairs, the number above rounding, whether they are all, and the means of centred rows."""
 
     pairs: lanczos.EigenSolution
     rank: int
@@ -46,7 +46,7 @@ class Components:
 
 
 class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMethod):
-    """Base of what takes eigenvectors of a kernel matrix: solve, keep, project."""
+    """Base of methods based on eigenvectors of a kernel matrix: solve, store, project."""
 
     if TYPE_CHECKING:
 
@@ -80,7 +80,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         return self._fit_and_tell(X)
 
     def _learn(self, limits: Limits, X: Rows) -> None:
-        X = unlabelled_input(self, X)
+        X = unlabeled_input(self, X)
         self._fit_rows(X, self._training_data(X), limits)
         if self._missing:
             self._say(self._missing, UserWarning)
@@ -92,7 +92,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         """The components; zeros if there was no time for any."""
         try:
             operator, unit = self._spectral_operator(data, limits)
-            # A kernel that is positive semidefinite by construction is never suspected.
+            # A kernel that is positive semidefinite by construction is not checked.
             margin = None if data.kernel.is_psd else spectrum.rounding(operator)
             found = self._eigenpairs(data, operator, margin, limits)
         except Stopped:
@@ -105,14 +105,14 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         self, operator: "SymmetricOperator", unit: float, found: "EigenSolution", margin: float | None
     ) -> Components:
         is_convex = margin is None or found.least >= -margin
-        before = spectrum.largest_before(cast(CentredOperator, operator)) if self._is_centred else 0.0
+        before = spectrum.largest_before(cast(CenteredOperator, operator)) if self._is_centred else 0.0
         rank = spectrum.numerical_rank(found.values, operator.n, before)
-        # Of a matrix that has them on both sides of zero, values are judged alike on both.
+        # An indefinite matrix has rounding errors on both sides of zero, so values are judged by magnitude.
         rank = rank if is_convex else min(rank, int(np.sum(found.values > margin)))
-        # Power steps towards values of either sign may have missed some of those above zero.
+        # Power steps towards values of either sign may have missed some positive ones.
         is_complete = found.status == Status.OPTIMAL and (is_convex or self.solver_ != "randomized")
         status = found.status if is_convex else Status.worst([found.status, Status.NOT_CONVEX])
-        means = cast(CentredOperator, operator).means * unit if self._is_centred else None
+        means = cast(CenteredOperator, operator).means * unit if self._is_centred else None
         return Components(replace(found, values=found.values * unit, status=status), rank, is_complete, means)
 
     def _count(self, n: int) -> int:
@@ -129,16 +129,16 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             require_count("iterated_power", self.iterated_power, least=0)
 
     def _spectral_operator(self, data: "TrainingData", limits: Limits) -> "tuple[SymmetricOperator, float]":
-        """(the matrix whose eigenvectors are wanted, its unit); its triangle is stored where it has room."""
+        """(the matrix whose eigenvectors are computed, its unit); its triangle is stored if it fits."""
         base, unit = of_moderate_size(self._bounded_operator(data, limits))
         has_room = 2 * base.n**2 <= self._budget(data.X)
         if isinstance(base, EvaluatedOperator) and has_room and self._chosen_solver(data) != "dense":
             base = FixedPointOperator.of(base, limits.stop) or base
-        return (CentredOperator(base, stop=limits.stop) if self._is_centred else base), unit
+        return (CenteredOperator(base, stop=limits.stop) if self._is_centred else base), unit
 
     def _bounded_operator(self, data: "TrainingData", limits: Limits) -> "SymmetricOperator":
         operator = self._operator(data, limits)
-        # An eigenvalue may be as large as a row's sum.
+        # An eigenvalue may be as large as a row sum.
         if not operator.n * operator.size < np.finfo(np.float64).max:
             raise DataError(f"kernel values overflow on X, the largest is {operator.size:g}; divide them by a constant")
         return operator
@@ -167,7 +167,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
     def _dense_instead(
         self, found: "EigenSolution", operator: "SymmetricOperator", margin: float | None, limits: Limits
     ) -> "EigenSolution":
-        """All eigenvalues, where iterations came to nothing."""
+        """All eigenvalues, if the iteration failed."""
         try:
             whole = lanczos.dense(operator, len(found.values), limits.stop, margin)
         except Stopped:
@@ -192,7 +192,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         pairs, rank = found.pairs, found.rank
         kept = self._count_kept(rank, len(pairs.values))
         values, vectors = pairs.values[:kept], spectrum.with_signs(pairs.vectors[:, :kept])
-        # What is not more than rounding spans no direction.
+        # A value of rounding size spans no direction.
         values = np.where(np.arange(kept) < rank, values, 0.0)
         self.status_, self.n_iter_, self.trace_ = pairs.status, pairs.iterations, pairs.trace
         self._keep_rank(found, kept)
@@ -202,16 +202,16 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         self.expansion_ = self._expansion(data, *self._coefficients(vectors * inverse, found.means))
         self._n_features_out = kept
-        # Iterations estimate their residuals; ten times that is on the safe side.
+        # Iterations estimate their residuals; a factor of ten is on the safe side.
         known = 10.0 * float(pairs.residuals.max(initial=0.0)) / (float(values.max(initial=0.0)) or 1.0)
         compute = self._certificate_of(data, values, vectors)
         self._evidence = Evidence(data, Computed(len(vectors), compute, known))
         self._decide_status()
 
     def _keep_rank(self, found: Components, kept: int) -> None:
-        """Note how many components there are, where they are fewer than asked for."""
+        """Report the number of components, if there are fewer than requested."""
         self._missing, rank = None, found.rank
-        # More than there are rows may have been asked for.
+        # More than the number of rows may have been requested.
         wanted = len(found.pairs.values) if self.n_components is None else self.n_components
         if not found.is_complete or rank >= wanted:
             return
@@ -239,7 +239,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         def compute() -> Any:
             limits = limits_in_force()
             operator, unit = of_moderate_size(self._operator(data, limits))
-            operator = CentredOperator(operator, stop=limits.stop) if self._is_centred else operator
+            operator = CenteredOperator(operator, stop=limits.stop) if self._is_centred else operator
             return spectrum.certificate(operator, values / unit, vectors, limits.stop)
 
         return compute

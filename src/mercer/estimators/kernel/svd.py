@@ -55,7 +55,7 @@ class KernelSVD(SpectralMethod):
     memory_limit : int or str, optional
         Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory.
     callbacks : list of callables, optional
-        Functions called with a `TracePoint` as the solver goes on; a true return value ends the fit.
+        Functions called with a `TracePoint` as the solver proceeds; a true return value ends the fit.
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
 

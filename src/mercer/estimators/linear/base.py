@@ -1,4 +1,4 @@
-"""What linear machines share: parameters, limits, and what a fit leaves behind."""
+"""The base of linear machines: parameters, limits and fitted attributes."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 
 class LinearEstimator(Fits, Certified, ShowsFit):
-    """What the two estimators share: parameters, limits, and what a fit leaves behind."""
+    """The common part of both estimators: parameters, limits and fitted attributes."""
 
-    # Names that `solver` takes.
+    # Values of `solver`.
     solvers = linear_machine.SOLVERS
 
     def __sklearn_tags__(self) -> "Tags":
@@ -76,11 +76,11 @@ class LinearEstimator(Fits, Certified, ShowsFit):
 
     @property
     def _bias(self) -> str:
-        """The kind of bias: `fit_intercept` decides whether, `bias` how."""
+        """The kind of bias: `fit_intercept` decides whether there is one, `bias` which."""
         return self.bias if self.fit_intercept else "none"
 
     def _method(self, primal_exists: bool) -> str:
-        """The solver that `dual` and `solver` ask for together."""
+        """The solver that `dual` and `solver` select together."""
         if self.dual not in (True, False, "auto"):
             raise ParameterError(f"dual must be True, False or 'auto', got {self.dual!r}")
         wanted = "auto" if isinstance(self.dual, str) else ("dual_cd" if self.dual else "newton")
@@ -197,6 +197,6 @@ class LinearClassifier(PredictsByScore, ClassifiesBlocks, ClassifierMixin, Linea
 
 
 def stacked(solutions: "Sequence[LinearSolution]") -> tuple[FloatArray, FloatArray]:
-    """(weights, intercepts) of several machines, a row for each; one for all classes has them already."""
+    """(weights, intercepts) of several machines, one row each; a joint machine has them already."""
     weights = np.concatenate([np.atleast_2d(each.w) for each in solutions])
     return weights, np.concatenate([np.atleast_1d(each.bias) for each in solutions])

@@ -21,12 +21,12 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
-# Numbers up to which steps are in double precision from the beginning: it takes no time to speak of.
+# Up to this many numbers, double precision from the start costs next to nothing.
 SMALL = 2_000_000
 
 
 def factors_of_classes(model: Any, codes: IndexArray, weights: FloatArray | None) -> tuple[float, FloatArray | float]:
-    """(total weight of the rows, the factor of each row on C, or of all)."""
+    """(total weight of the rows, the factor on C of each row, or of all)."""
     n, factor = float(len(codes)), cast("FloatArray | float", 1.0)
     if model.class_weight is not None:
         factor = _class_weights(model, np.bincount(codes, minlength=len(model.classes_)))[codes]
@@ -51,31 +51,31 @@ def factors_of_targets(n: int, weights: FloatArray | None) -> tuple[float, Float
 
 
 def block_limits(model: Any, what: str) -> "Limits":
-    """The limits of a fit by blocks, if the model's parameters allow one; `what` asks for it."""
+    """The limits of a fit by blocks, if the model's parameters allow one; `what` names it in errors."""
     model._check_shared((model.loss,))
     model._require_by_blocks(what)
     return model._limits()
 
 
 def block_task(model: Any, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> "BlockTask":
-    """What a model is to learn from blocks, or from rows; classes and columns are noted on it."""
+    """The training data of a model, from blocks or rows; sets its classes and columns."""
     return model._block_task(X, y, sample_weight, limits)
 
 
 def gap_goal(model: Any) -> float:
-    """The relative gap that a model asks for."""
+    """The relative gap that a model requires."""
     return float(model._goal)
 
 
 @dataclass
 class BlockTask:
-    """What is to be learnt from blocks.
+    """Targets and weights read from blocks.
 
     Attributes
     ----------
     blocks : Blocks
     truth : ndarray (n,)
-        The place of each row's class, or its target.
+        The index of each row's class, or its target.
     targets : list of ndarray (n,)
         Of each machine.
     n : float
@@ -107,14 +107,14 @@ def class_task(model: Any, blocks: Blocks, codes: IndexArray, weights: FloatArra
 
 
 def solve_task(model: Any, task: BlockTask, limits: "Limits") -> None:
-    """Solve all machines in the same passes; what they are, and how that went, is noted on the model."""
+    """Solve all machines in the same passes; sets the fitted attributes of the model."""
     source = feature_blocks(task.blocks, limits, len(task.targets), model.n_jobs, model.memory_limit)
     starts = _starts(model, source.n, source.n_features, len(task.targets))
     solve_from(model, source, task.machines(model, task.factors), starts, limits)
 
 
 def steps_dtype(source: Passes) -> type:
-    """The precision of the steps; certificates are in double in any case."""
+    """The precision of the steps; certificates are always in double."""
     return np.float64 if source.n * source.n_features <= SMALL else np.float32
 
 
@@ -125,7 +125,7 @@ def solve_from(
     starts: Sequence[BlockSolution | None],
     limits: "Limits",
 ) -> None:
-    """Solve the machines of a model from some start, and note on it what they are and how that went."""
+    """Solve the machines of a model from some start, and set its fitted attributes."""
     found = solve_many(
         source, machines, gap_tol=model._goal, limits=limits, starts=starts, dtype=steps_dtype(source)
     )  # fmt: skip
@@ -150,7 +150,7 @@ def _kept(found: BlockSolution) -> LinearSolution:
 
 
 def _starts(model: Any, n: int, d: int, n_machines: int) -> list[BlockSolution | None]:
-    """The solutions of the last fit, if they fit this one."""
+    """The solutions of the last fit, if they match this one."""
     last = usable_starts(getattr(model, "_last", None) if model.warm_start else None, n, d, n_machines)
     return [None if s is None else _begun(s) for s in last]
 

@@ -16,10 +16,10 @@ from mercer.solvers.linear_result import LinearSolution
 
 @dataclass
 class LinearFit:
-    """A solution, and what it is worth.
+    """A solution and its certificate.
 
-    Two passes over the rows are little beside a fit, so the certificate is computed at once and the
-    model need not keep the data.
+    Two passes over the rows are cheap beside a fit, so the certificate is computed at once and the model need not keep
+    the data.
     """
 
     solution: LinearSolution
@@ -45,7 +45,7 @@ def solve_each(
         products.squares()
         is_small = products.n_entries * len(problems) < WORTH_A_THREAD
         workers = 1 if is_small else min(thread_count(n_jobs), len(problems))
-        # Not by the number of threads: the last bits of an answer would follow it.
+        # Not by the number of threads, which would affect the last bits of an answer.
         alone = products if is_small else products.alone()
         fits = cast(list[LinearFit], [None] * len(problems))
 
@@ -59,7 +59,7 @@ def solve_each(
 def _fit(
     products: RowProducts, problem: Any, solve: Callable[..., LinearSolution], start: LinearSolution | None
 ) -> LinearFit:
-    # With a huge C objectives overflow: the status and the certificate say so.
+    # With a huge C objectives overflow, which the status and the certificate report.
     with np.errstate(over="ignore", invalid="ignore"):
         solution = solve(products, problem, start)
         return LinearFit(solution, problem.certificate(products, solution.w, solution.bias, solution.beta))
@@ -68,7 +68,7 @@ def _fit(
 def usable_starts(
     last: Sequence[LinearSolution] | None, n: int, d: int, n_problems: int
 ) -> Sequence[LinearSolution | None]:
-    """The solutions of the last fit, if they fit this one; else a None for each problem."""
+    """The solutions of the last fit, if they match this one; else a None for each problem."""
     if last is not None and len(last) == n_problems:
         shapes = {(len(s.beta), s.w.shape[-1]) for s in last}
         if shapes == {(n, d)}:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from mercer.solvers.linear_result import LinearSolution
 
 
-# Rows times classes up to which Crammer and Singer's machine is solved to the last digits where probabilities are asked
-# for: what its tolerance leaves to the order of rows may move a step of an isotonic function.
+# Up to this product of rows and classes, the Crammer-Singer machine is solved to the last digits if probabilities are
+# requested: within its tolerance, the order of rows may move a step of an isotonic function.
 FEW_SCORES = 2000
 
 
@@ -54,7 +54,7 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
     penalty : {"l2", "l1"}, default="l2"
         Norm of the weights in the objective. "l1", only with the squared hinge, sets most weights to zero.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
-        What a row pays for falling short of the margin: the square of the shortfall, or the shortfall. "logistic" is
+        The loss of a row short of the margin: the square of the shortfall, or the shortfall. "logistic" is
         log(1 + exp(-margin)), so that 1 / (1 + exp(-decision value)) is a probability.
     dual : bool or "auto", default="auto"
         Whether to solve the dual by coordinate descent (True) or the primal by Newton steps (False). The answer
@@ -80,8 +80,8 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
         Seed of the order in which coordinate descent visits the rows; None stands for 0.
     max_iter : int, default=1000
         Largest number of passes, or of Newton steps, for each problem; -1 sets no limit.
-    bias : {"penalised", "free", "none"}, default="penalised"
-        "penalised" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
+    bias : {"penalized", "free", "none"}, default="penalized"
+        "penalized" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
         penalty. "free" leaves it out of the penalty, and "none" does without a bias.
     solver : {"auto", "dual_cd", "newton"}, default="auto"
         The same choice as `dual` by name: coordinate descent on the dual, or Newton steps on the primal. It
@@ -159,7 +159,7 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
         max_iter: int = 1000,
-        bias: str = "penalised",
+        bias: str = "penalized",
         solver: str = "auto",
         gap_tol: float | None = None,
         time_limit: float | None = None,
@@ -235,7 +235,7 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
             self._calibration = self._calibrated(calibration, scores, codes, copies)
 
     def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
-        """What is to be learnt; classes and columns are noted."""
+        """The training data; sets classes and columns."""
         if isinstance(X, Blocks):
             require_alone(y, sample_weight)
             note_columns(self, X)
@@ -278,7 +278,7 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
             if self._bias == "free":
                 raise ParameterError(
                     "bias='free' is not available with multi_class='crammer_singer'; "
-                    "a large intercept_scaling with bias='penalised' comes close"
+                    "a large intercept_scaling with bias='penalized' comes close"
                 )
             return "auto"
         if self.penalty == "l1" and (self.loss != "squared_hinge" or self.dual is True):
@@ -303,14 +303,14 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
     def _machines(
         self, X: Rows, codes: IndexArray, C: FloatArray, method: str, limits: "Limits", goal: float
     ) -> "tuple[list[Any], Callable[..., LinearSolution]]":
-        """The problems of a fit, and how each is solved: solve(products, problem, start)."""
+        """The problems of a fit, and how to solve each: solve(products, problem, start)."""
         n_classes = len(self.classes_)
         if self.multi_class == "crammer_singer" and n_classes > 2:
             return self._together(codes, C, limits, goal)
         positive = [1] if n_classes == 2 else range(n_classes)
         signs, scale = [np.where(codes == c, 1.0, -1.0) for c in positive], float(self.intercept_scaling)
         if self.multi_class == "crammer_singer":
-            # For two classes w_1 = -w_0, and u = w_1 - w_0 minimises |u|^2/2 + 2 C hinge: half of that is theirs.
+            # For two classes w_1 = -w_0, and u = w_1 - w_0 minimises |u|^2/2 + 2 C hinge: each is half of u.
             problems = [LinearMargin(each, 2.0 * C, "hinge", self._bias, scale) for each in signs]
         elif self.penalty == "l1":
             return self._sparse_machines(X, [SparseMargin(each, C, self._bias, scale) for each in signs], limits, goal)
@@ -335,8 +335,8 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
     def _together(
         self, codes: IndexArray, C: FloatArray, limits: "Limits", goal: float
     ) -> "tuple[list[Any], Callable[..., LinearSolution]]":
-        """The machine of Crammer and Singer for several classes."""
-        scale = float(self.intercept_scaling) if self._bias == "penalised" else 0.0
+        """The Crammer-Singer machine for several classes."""
+        scale = float(self.intercept_scaling) if self._bias == "penalized" else 0.0
         seed, has_scores = seed_of(self.random_state), calibration_method(self.probability) is not None
 
         def solve(products: "RowProducts", problem: Any, start: "LinearSolution | None") -> "LinearSolution":
@@ -357,7 +357,7 @@ class LinearSVC(PredictsSets, Probable, LinearClassifier):
         limits: "Limits",
         found: "Sequence[LinearSolution]",
     ) -> FloatArray:
-        """Scores of each row by machines that have not seen it, which start from those that have."""
+        """Out-of-fold scores of each row; the machines start from those of all rows."""
         scores, quiet = linear_scores(X, *stacked(found)), limits.unwatched()
         folds = folds_of_rows(X, codes, C, self.random_state)
         for fold in np.unique(folds[folds >= 0]):

@@ -43,7 +43,7 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
         Weight of the losses against the penalty, positive and finite; `Regularization` offers the other ways of
         writing it.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        What an error beyond the tube costs: the excess, or its square.
+        The loss of an error beyond the tube: the excess, or its square.
     fit_intercept : bool, default=True
         Whether there is a bias at all; `bias` says which kind.
     intercept_scaling : float, default=1.0
@@ -57,8 +57,8 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
         Seed of the order in which coordinate descent visits the rows; None stands for 0.
     max_iter : int, default=1000
         Largest number of passes, or of Newton steps; -1 sets no limit.
-    bias : {"penalised", "free", "none"}, default="penalised"
-        "penalised" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
+    bias : {"penalized", "free", "none"}, default="penalized"
+        "penalized" is what scikit-learn fits: the bias is the weight of a constant feature and part of the
         penalty. "free" leaves it out of the penalty, and "none" does without a bias.
     solver : {"auto", "dual_cd", "newton"}, default="auto"
         The same choice as `dual` by name: coordinate descent on the dual, or Newton steps on the primal. It
@@ -127,7 +127,7 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
         max_iter: int = 1000,
-        bias: str = "penalised",
+        bias: str = "penalized",
         solver: str = "auto",
         gap_tol: float | None = None,
         time_limit: float | None = None,
@@ -200,7 +200,7 @@ class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstima
                 raise ParameterError(f"{name} must be 'auto' with {what}, got {value!r}")
 
     def _block_task(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> BlockTask:
-        """What is to be learnt; columns are noted."""
+        """The training data; sets the columns."""
         if isinstance(X, Blocks):
             require_alone(y, sample_weight)
             note_columns(self, X)

@@ -1,1 +1,1 @@
-"""Machines restricted to landmarks: what is asked for, and how each kind of machine is fitted."""
+"""Machines restricted to landmarks: the parameter, and how each kind of machine is fitted."""

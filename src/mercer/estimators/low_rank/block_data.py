@@ -1,4 +1,4 @@
-"""Training data that are read block by block: what a kernel must know of all rows, learnt in one look at them."""
+"""Training data read block by block; one pass gathers what a kernel must know about all rows."""
 
 import math
 from collections.abc import Sequence
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
     from mercer.solvers.limits import Limits
 
-# Rows, spread over all, by which kernels are bound that ask for more than moments.
+# Sampled rows used to bind kernels whose parameters depend on more than moments.
 SAMPLE = 4096
-# Rows of a piece, at least and at most; and copies of its values that exist while it is worked on.
+# Fewest and most rows of a piece; and copies of its values that exist while it is processed.
 SHORTEST, LONGEST, COPIES = 1024, 16384, 2.5
-# Share of what is left for kernel values, and for pieces of them, that rows with coefficients may take at the end.
+# Share of the memory left for kernel values that support rows may use at the end.
 IN_MEMORY = 1.0
-# Bytes of rows asked for before that are kept: landmarks, above all.
+# Bytes of recently read rows kept, mainly landmarks.
 REMEMBERED = 2**27
 
 
 @dataclass(frozen=True)
 class Room:
-    """Rows of a piece, threads, bytes for rows and for kernel values that are kept, and bytes beside the rows."""
+    """Rows of a piece, threads, bytes for kept rows and kernel values, and bytes beside the rows."""
 
     length: int
     n_jobs: int
@@ -55,19 +55,19 @@ class Room:
 def room_for(
     blocks: "Blocks", landmarks: int, n_machines: int, n_jobs: int | None, memory_limit: int | str | None
 ) -> Room:
-    """What fits into `memory_limit`; a ParameterError says what would be enough."""
+    """The plan that fits into `memory_limit`; a ParameterError says how much would be enough."""
     n, d = blocks.shape
     total = available_bytes() // 2 if memory_limit is None else parse_bytes(memory_limit)
     threads = thread_count(n_jobs)
     state = 8 * OF_A_ROW * n * n_machines + 8 * (landmarks + 1) ** 2 * (3 * n_machines + 2)
     block = 8 * max(blocks.sizes) * d
-    # A row of a piece: its values, in double precision for the certificate, and a part of them scaled.
+    # Per row of a piece: its values, in double precision for the certificate, and a scaled part of them.
     of_row = (
         int(COPIES * 8 * landmarks) + 8 * n_machines + 24 * d + (8 * landmarks * n_machines if n_machines > 1 else 0)
     )
 
     def left(workers: int) -> int:
-        # One block is read while others are worked on; reading takes a copy of its own.
+        # One block is read while others are processed; reading takes a copy of its own.
         return total - state - (workers + 2) * block
 
     while threads > 1 and left(threads) < threads * SHORTEST * of_row:
@@ -86,7 +86,7 @@ def room_for(
 
 
 class BlockData(TrainingData):
-    """As `TrainingData`, of `Blocks`: rows are read when they are asked for, and never all at once.
+    """`TrainingData` over `Blocks`: rows are read on demand, and never all at once.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class BlockData(TrainingData):
         self._known: tuple[IndexArray, Any] = np.zeros(0, np.int64), None
 
     def prepare(self, dtype: DTypeLike, indices: IndexArray | None = None) -> Any:
-        """The rows at `indices`: all of them are never asked for at once."""
+        """The rows at `indices`, never all of them at once."""
         rows = self._rows(np.arange(self.shape[0]) if indices is None else indices)
         return self.kernel.prepare(rows, dtype, origin=self.origin, check=False)
 
@@ -144,7 +144,7 @@ class BlockData(TrainingData):
         return found[np.searchsorted(order, indices)]
 
     def support_rows(self, indices: IndexArray, n_jobs: int | None) -> SupportRows:
-        """Rows with coefficients: in memory where they have room."""
+        """Rows with non-zero coefficients, in memory if they fit."""
         needed = 24 * len(indices) * self.shape[1]
         if needed <= IN_MEMORY * self.room.free:
             return PreparedSupport(self.kernel, self.prepare(np.float64, indices), n_jobs)
@@ -167,7 +167,7 @@ class BlockData(TrainingData):
 
 @dataclass
 class _Looked:
-    """What one look at all rows has shown: a `Summary` if they are dense, |x|^2, moments of entries, a sample."""
+    """The results of one pass: a `Summary` if the rows are dense, |x|^2, moments of entries, a sample."""
 
     summary: Summary | None
     norms: tuple[float, float]
@@ -233,7 +233,7 @@ def _joined(parts: list[Summary | None], sizes: Sequence[int]) -> Summary | None
 
 
 def _bound(kernel: "Kernel", found: _Looked) -> "Kernel":
-    """The kernel with "scale" as all rows have it; other rules look at a sample."""
+    """The kernel with "scale" computed from all rows; other rules use a sample."""
     changes: dict[str, Any] = {}
     for name, child in kernel.nested_kernels().items():
         bound = _bound(child, found)

@@ -29,7 +29,7 @@ class KeptBlocks(LocalBlocks):
     ----------
     blocks : Blocks
     kept_bytes : int
-        What rows that are kept from one pass to the next may take.
+        Bytes for rows kept from one pass to the next.
     told : Progress
     n_jobs : int or None
 
@@ -44,17 +44,17 @@ class KeptBlocks(LocalBlocks):
         self.blocks, self.told, self.passes, self.rows_read = blocks, told, 0, 0
         self._left, self._recent_count = kept_bytes, n_jobs or 2
         self._kept: dict[int, Any] = {}
-        # Several threads work on pieces of the same block, and one of them reads it.
+        # Several threads process pieces of the same block, and one of them reads it.
         self._recent: OrderedDict[int, Any] = OrderedDict()
         self._locks = [threading.Lock() for _ in blocks.sizes]
 
     def begin_pass(self) -> None:
-        """All rows are about to be gone through."""
+        """Called before a pass over all rows."""
         self.passes += 1
         self.told.begin(self.passes)
 
     def block(self, i: int) -> Any:
-        """The rows of block i, as they come: an array, or a CSR matrix."""
+        """The rows of block i as they come: an array, or a CSR matrix."""
         with self._locks[i]:
             found = self._kept.get(i)
             found = self._recent.get(i) if found is None else found
@@ -80,7 +80,7 @@ class KeptBlocks(LocalBlocks):
         return partial(_read, self.blocks)
 
     def at(self, indices: IndexArray) -> Rows:
-        """The rows at some places, in their order: read block by block."""
+        """The rows at some positions, in their order, read block by block."""
         order = np.argsort(indices, kind="stable")
         wanted, spans = np.asarray(indices)[order], self.spans()
         ends = np.searchsorted(wanted, [span.stop for span in spans])
@@ -96,7 +96,7 @@ class KeptBlocks(LocalBlocks):
 
 
 class Pieces:
-    """Rows of `KeptBlocks` in the prepared form of a kernel, some thousand at a time: `RowBlocks`."""
+    """Rows of `KeptBlocks` in the kernel's prepared form, some thousand at a time: `RowBlocks`."""
 
     def __init__(self, source: KeptBlocks, kernel: "Kernel", origin: Any, length: int) -> None:
         self.source, self.kernel, self.origin = source, kernel, origin
@@ -118,7 +118,7 @@ class Pieces:
 
 
 class ReadSupport(LocalBlocks):
-    """Rows with coefficients that are read when they are asked for: `SupportRows`.
+    """Rows with non-zero coefficients, read on demand: `SupportRows`.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class ReadSupport(LocalBlocks):
 
 
 class _PieceReader:
-    """Pieces of blocks, read elsewhere; the last block is kept for the next piece of it."""
+    """Pieces of blocks, read elsewhere; the last block is kept for its next piece."""
 
     def __init__(self, blocks: "Blocks", kernel: "Kernel", origin: Any, places: list[tuple[int, int, int]]) -> None:
         self.blocks, self.kernel, self.origin, self.places = blocks, kernel, origin, places
@@ -216,5 +216,5 @@ def _product(rows: Prepared, kernel: "Kernel", some: Prepared, places: IndexArra
 
 
 def _in_one_thread(basis: "Basis") -> "Basis":
-    """The same basis for a thread that is one of several."""
+    """The same basis for one of several threads."""
     return basis if basis.n_jobs == 1 else basis.alone()

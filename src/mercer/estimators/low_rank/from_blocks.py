@@ -1,4 +1,4 @@
-"""Kernel machines that learn from `Blocks`: what they may ask for, and the targets that blocks have."""
+"""Kernel machines that learn from `Blocks`: the options they support, and the targets of blocks."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def labels_to_learn(
     model: Any, blocks: "Blocks", y: Any, sample_weight: Any, limits: "Limits"
 ) -> tuple[Array, FloatArray | None]:
-    """(labels of all rows, weights or None); columns are noted on the model."""
+    """(labels of all rows, weights or None); sets the columns of the model."""
     _require_by_blocks(model, blocks, y, sample_weight)
     classes, codes, weights = labels_of(blocks, model.n_jobs, limits.stop)
     return classes[codes], weights
@@ -25,7 +25,7 @@ def labels_to_learn(
 def targets_to_learn(
     model: Any, blocks: "Blocks", y: Any, sample_weight: Any, limits: "Limits"
 ) -> tuple[FloatArray, FloatArray | None]:
-    """(targets of all rows as numbers, weights or None); columns are noted on the model."""
+    """(targets of all rows as numbers, weights or None); sets the columns of the model."""
     _require_by_blocks(model, blocks, y, sample_weight)
     return targets_of(blocks, model.n_jobs, limits.stop)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RestrictedRidge:
-    """A ridge regression over landmarks, with what proves it."""
+    """A ridge regression over landmarks, with its certificate."""
 
     marks: Landmarks
     solution: ridge.LowRankRidge
@@ -40,7 +40,7 @@ class RestrictedRidge:
 
 @dataclass
 class RestrictedComponents:
-    """Principal components over landmarks, with what proves them."""
+    """Principal components over landmarks, with their certificate."""
 
     marks: Landmarks
     pairs: LowRankComponents
@@ -61,9 +61,9 @@ class _Targets:
 def restricted_ridge(
     estimator: Any, data: "TrainingData", whole: "Ridge", limits: "Limits"
 ) -> tuple["Ridge", RestrictedRidge]:
-    """A ridge regression restricted to the landmarks that an estimator asks for, with the problem of its rows.
+    """A ridge regression restricted to an estimator's landmarks, with the problem of its rows.
 
-    Rows without weight are left out, but for those of `Blocks`, which are read with the others.
+    Rows of zero weight are dropped, except in `Blocks`, which are read as a whole.
     """
     used = np.flatnonzero(whole.scale)
     marks = Landmarks(estimator, estimator.approximation, data, used, limits)
@@ -83,7 +83,7 @@ def restricted_ridge(
         stop = data.kept.stop if isinstance(data, BlockData) else limits.stop
         blocks = KernelBlocks(marks.basis, marks.row_blocks(), marks.memory(budget), marks.n_jobs, stop)
         found = ridge.solve(blocks, marks.basis.factor, problem, estimator.tol, limits, marks.dtype)
-        blocks.stop = None  # whenever the steps have ended, what they came to is proved
+        blocks.stop = None  # a result is certified however the steps ended
         image = solve_triangular(marks.basis.factor, blocks.combination(found.alpha), lower=True)
         fitted = blocks.values(marks.basis.coefficients(image))
         counted = replace(problem, targets=problem.targets[some], scale=problem.scale[some])
@@ -96,7 +96,7 @@ def restricted_ridge(
 
 
 def restricted_components(estimator: Any, data: "TrainingData", count: int, limits: "Limits") -> RestrictedComponents:
-    """Principal components restricted to the landmarks that an estimator asks for."""
+    """Principal components restricted to an estimator's landmarks."""
     everything = np.arange(data.shape[0])
     marks = Landmarks(estimator, estimator.approximation, data, everything, limits)
     if marks.choice == "auto":
@@ -112,7 +112,7 @@ def restricted_components(estimator: Any, data: "TrainingData", count: int, limi
 
 
 def require_plain_ridge(model: Any) -> None:
-    """Refuse what a restriction of `KernelRidge` to landmarks does not have."""
+    """Refuse options that `KernelRidge` restricted to landmarks does not support."""
     for name, usual in (("alphas", None), ("leave_one_out", False)):
         if getattr(model, name) is not usual:
             raise ParameterError(f"{name} is not available with an approximation; choose alpha by cross-validation")

@@ -27,14 +27,14 @@ class LowRank(Parameters):
         How they are drawn among the training rows: all alike, or by randomly pivoted Cholesky, which spreads them over
         rows that differ. "auto" tries both on a sample of the rows and takes that with the better objective.
     rows : array-like or list of items, optional
-        Landmarks of one's own, in place of `landmarks` and `choice`; as `fit` takes its X.
+        The landmarks themselves, instead of `landmarks` and `choice`; in the same form as the X of `fit`.
     distance_tol : float, optional
         The relative distance to the exact machine at which to stop: landmarks are doubled until it is reached, or
         `most_landmarks` are.
     most_landmarks : int, optional
         With `distance_tol`, how many there are at most; as many as rows by default.
     random_state : int, RandomState or None, default=None
-        Seed of what is drawn: landmarks, and the rows by which a distance is bounded. By default it is the same each
+        Seed of the random draws: landmarks, and the rows by which a distance is bounded. By default it is the same each
         time.
 
     Notes
@@ -99,7 +99,7 @@ class LandmarksUsed:
     choice : {"uniform", "rpcholesky", "given"}
         How they were drawn.
     jitter : float
-        What was added to the diagonal of their matrix.
+        The amount added to the diagonal of their matrix.
     """
 
     count: int

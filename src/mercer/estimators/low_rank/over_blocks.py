@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from mercer.estimators.fitting.training import Budget
     from mercer.solvers.limits import Limits
 
-# Machines that take their steps in the same passes, at most: each has matrices of its own.
+# Most machines solved in the same passes: each has matrices of its own.
 TOGETHER = 8
-# What entries in single precision may be off by.
+# Error of entries in single precision.
 ROUNDED = 1e-5
-# How coarsely a sample is solved, and the bytes that its kernel values may take.
+# Relative gap to which a sample is solved, and the most bytes of its kernel values.
 SAMPLE_GAP, SAMPLE_BYTES = 1e-3, 2**28
-# One in so many landmarks says where to begin, how coarsely, and from how many kernel values on.
+# For the start: one landmark in this many, the relative gap, and the number of kernel values from which it pays.
 COARSE, COARSE_GAP, WORTH_COARSE = 8, 5e-3, 1_000_000
 LEAST_SQUARES = "squared_epsilon_insensitive"
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised over the rows of a problem: targets, weights, and the loss."""
+    """The objective over the rows of a problem: targets, weights and loss."""
 
     targets: np.ndarray
     C: np.ndarray
@@ -48,7 +48,7 @@ class Objective:
 
 
 class BlockSolved:
-    """As `Solved`: solutions over blocks, one for each problem."""
+    """`Solved` for solutions over blocks, one per problem."""
 
     def __init__(self, tasks: list[Any], solutions: list[BlockSolution], places: list[IndexArray]) -> None:
         self.tasks, self.solutions, self.places = tasks, solutions, places
@@ -61,7 +61,7 @@ class BlockSolved:
         return [each.beta[places] for each, places in zip(self.solutions, self.places, strict=True)]
 
     def traces(self) -> list[Any]:
-        """How each solver got there."""
+        """The trace of each solver."""
         return [each.trace for each in self.solutions]
 
 
@@ -98,7 +98,7 @@ class BlockFit:
         return KernelBlocks(basis, rows, self.memory, self.marks.n_jobs, self.limits.stop)
 
     def solve(self, before: Restricted | None) -> Restricted:
-        """All problems; from where fewer landmarks have led, if there is such a solution."""
+        """Solve all problems, starting from a solution with fewer landmarks if there is one."""
         machines = [self._machine(k) for k in range(len(self.objectives))]
         starts = self._coarse_starts(machines) if before is None else self._starts(before)
         solutions = self._solved(self.blocks, machines, starts, self.gap_tol, self.limits)
@@ -112,12 +112,12 @@ class BlockFit:
     def _distance(self, solution: BlockSolution, places: IndexArray, certificate: Certificate) -> Distance:
         if solution.image is not None:
             return self.marks.distance(solution.beta[places], self.rows[places], certificate.primal, solution.image)
-        # The coefficients behind the gap are not known. Without any the dual is 0, and this and the gap are the primal.
+        # The coefficients behind the gap are unknown. With zero ones the dual is 0, and the gap is the primal.
         value = max(0.0, certificate.dual)
         return Distance(value, value / max(1.0, abs(certificate.primal)), "bounded", 1.0, 0)
 
     def scores(self, folds: IndexArray) -> tuple[list[FloatArray], list[Any]]:
-        """(decision values of the rows of each problem by machines that have not seen them, how those ended)."""
+        """(out-of-fold decision values of the rows of each problem, statuses)."""
         own = folds[self.rows]
         names = [fold for fold in np.unique(own) if fold >= 0]
         machines = [self._machine(k, own != fold) for k in range(len(self.objectives)) for fold in names]
@@ -150,10 +150,10 @@ class BlockFit:
         return found
 
     def _coarse_starts(self, machines: list[BlockMachine]) -> list[Any]:
-        """Solutions over some of the landmarks, where there are many: those are near, and cost little.
+        """Solutions over some of the landmarks, if there are many: a cheap and close start.
 
-        A Gram matrix of an eighth of the landmarks costs a sixty-fourth. What it says of the rows, which of them are at
-        a bound above all, holds for nearly all of them.
+        A Gram matrix of an eighth of the landmarks costs a sixty-fourth, and tells nearly as well which rows are at a
+        bound.
         """
         basis, n = self.marks.basis, len(self.rows)
         count = basis.size // COARSE
@@ -165,7 +165,7 @@ class BlockFit:
         return [self._extended(each) for each in found]
 
     def _extended(self, solution: BlockSolution) -> BlockSolution:
-        """The same function with the other landmarks, whose coefficients are zero."""
+        """The same function with the other landmarks added at zero coefficients."""
         basis = self.marks.basis
         coefficients: FloatArray = np.zeros(basis.size)
         coefficients[: len(solution.coefficients)] = solution.coefficients
@@ -175,7 +175,7 @@ class BlockFit:
         )
 
     def _starts(self, before: Restricted) -> list[BlockSolution]:
-        """The solutions so far in the basis of more landmarks, from their dual coefficients."""
+        """The present solutions in the basis of more landmarks, from their dual coefficients."""
         basis, starts = self.marks.basis, []
         images = self.blocks.combination(np.stack([old.beta for old in before.solved.solutions], axis=1))
         for old, image in zip(before.solved.solutions, images.T, strict=True):
@@ -186,7 +186,7 @@ class BlockFit:
         return starts
 
     def _certificate(self, solution: BlockSolution, machine: BlockMachine) -> Certificate:
-        """That of the solver; where it was ended before it had one, that of its weights and no dual coefficients."""
+        """The solver's certificate; if it stopped before it had one, that of its weights and zero dual coefficients."""
         if solution.certificate is not None:
             return solution.certificate
         values = self.blocks.values(solution.coefficients[:, None])[:, 0] + solution.bias
@@ -194,9 +194,9 @@ class BlockFit:
 
 
 def better_choice(marks: Landmarks, setup: Any, objectives: list[Objective] | None, limits: "Limits") -> str:
-    """Uniform landmarks or random pivots: those with which the objective is lower on a sample of the rows.
+    """Uniform landmarks or random pivots, whichever gives the lower objective on a sample of the rows.
 
-    Where the problems are none of linear machines over blocks, least squares to their labels stand in for them.
+    Problems other than linear machines over blocks are replaced by least squares on their labels.
     """
     n = len(marks.used)
     chosen = np.sort(marks.order[: min(n, SAMPLE)])
@@ -217,7 +217,7 @@ def better_choice(marks: Landmarks, setup: Any, objectives: list[Objective] | No
 
 
 def machine_of(objective: Objective, places: IndexArray, n: int, kept: Any = None) -> BlockMachine:
-    """A problem over all rows that take part in any: those of others have weight zero."""
+    """A problem over all rows that take part in any; those of others have weight zero."""
     targets, C = np.ones(n), np.zeros(n)
     targets[places], C[places] = objective.targets, objective.C
     C = C if kept is None else C * kept

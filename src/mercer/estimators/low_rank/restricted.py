@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-# The sample on which ways to choose landmarks are compared: its rows, and how many there are to each landmark.
+# The sample on which choices of landmarks are compared: its rows, and rows per landmark.
 SAMPLE, SHARE = 4000, 8
-# Up to so many rows, the solvers of exact machines are quicker, in coordinates, than passes over blocks.
+# Up to this many rows, exact solvers in coordinates are faster than passes over blocks.
 FEW_ROWS = 4000
-# Up to so many kernel values, those in double precision take no longer than the rest of the fit.
+# Up to this many kernel values, double precision takes no longer than the rest of the fit.
 FEW_VALUES = 2_000_000
-# Kernel values that a distance may take, where those between rows and landmarks are fewer: a tenth of a second.
+# Kernel values always allowed for a distance: a tenth of a second.
 FREE_ENTRIES = 10_000_000
-# And else so many times as many as those: about a tenth of a fit.
+# Otherwise, this multiple of those between rows and landmarks: about a tenth of a fit.
 SHARE_OF_VALUES = 0.7
 
 
@@ -68,7 +68,7 @@ class Landmarks:
         self.spec = spec
         self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
         state = generator_of(self.spec.random_state)
-        # scikit-learn draws landmarks so too: the same seed gives the same ones.
+        # Drawn as in scikit-learn: the same seed gives the same landmarks.
         self.order = state.permutation(len(used))
         self.rng = np.random.default_rng(state.randint(2**31))
         self.given: Any = None
@@ -82,7 +82,7 @@ class Landmarks:
 
     @property
     def are_many(self) -> bool:
-        """Whether there are so many rows that they are better taken in blocks."""
+        """Whether there are enough rows to take them in blocks."""
         return len(self.used) > FEW_ROWS
 
     @property
@@ -91,7 +91,7 @@ class Landmarks:
         return isinstance(self.data, BlockData)
 
     def precision(self, tol: float) -> DTypeLike:
-        """The precision in which kernel values are right to within `tol`; double where they are few."""
+        """The precision in which kernel values are accurate to `tol`; double if they are few."""
         is_small = len(self.used) * self.spec.landmarks <= FEW_VALUES
         return np.float64 if is_small else self.data.precision(tol)
 
@@ -103,14 +103,14 @@ class Landmarks:
         self.used_as = LandmarksUsed(self.basis.size, self.choice, self.basis.jitter)
 
     def basis_within(self, rows: IndexArray, choice: str, count: int) -> Basis:
-        """`count` landmarks among some of the rows, in double precision: to try a choice."""
+        """`count` landmarks among a sample of the rows, in double precision, to try a choice."""
         rng = np.random.default_rng(0)
         places = rows[self._drawn(rows, choice, count, rng)]
         kernel = self.data.kernel
         return Basis(kernel, lambda dtype: self.data.prepare(dtype, places), np.float64, self.n_jobs, self.limits.stop)
 
     def _chosen(self, count: int) -> IndexArray:
-        # Landmarks that are added later join those there are.
+        # Landmarks added later join the present ones.
         is_uniform = self.choice == "uniform"
         return self.order[:count] if is_uniform else self._drawn(self.used, self.choice, count, self.rng)
 
@@ -141,7 +141,7 @@ class Landmarks:
         return self.given, self.given.native if isinstance(self.given, Frame) else self.given
 
     def support(self, coefficients: FloatArray, codes: IndexArray, n_classes: int) -> Support:
-        """The landmarks in the place of support vectors, with coefficients (m, k); grouped by class."""
+        """The landmarks as support vectors, with coefficients (m, k), grouped by class."""
         coefficients = coefficients.T
         if self.places is None:
             counts = np.zeros(n_classes, np.int64)
@@ -153,7 +153,7 @@ class Landmarks:
         return Support(self.places, counts, coefficients[:, order], has_pairs=False)
 
     def row_blocks(self) -> RowBlocks:
-        """The rows of a fit in blocks, as a kernel takes them: those that take part, or all that are read."""
+        """The rows of a fit in blocks, in the kernel's form: those that take part, or all that are read."""
         if isinstance(self.data, BlockData):
             return self.data.pieces
         whole = None if len(self.used) == self.data.shape[0] else self.used
@@ -161,20 +161,20 @@ class Landmarks:
 
     @property
     def rows_in_blocks(self) -> IndexArray:
-        """Places among the training rows of those in `row_blocks`."""
+        """Positions among the training rows of those in `row_blocks`."""
         return np.arange(self.data.shape[0]) if isinstance(self.data, BlockData) else self.used
 
     def memory(self, budget: Budget) -> int:
-        """Bytes that kernel values may take."""
+        """Bytes available for kernel values."""
         return self.data.room.values if isinstance(self.data, BlockData) else budget.cache + budget.working
 
     def distance(
         self, beta: FloatArray, indices: IndexArray, primal: float, image: FloatArray | None = None
     ) -> Distance:
-        """How far a problem's solution may be from that without landmarks.
+        """The distance of a problem's solution from that without landmarks.
 
-        `beta` (n,) or (n, k) are the coefficients of the rows at `indices`, and `image` is their sum in coordinates,
-        where it is known.
+        `beta` (n,) or (n, k) are the coefficients of the rows at `indices`, and `image` is their sum in coordinates, if
+        known.
         """
         entries = max(FREE_ENTRIES, int(SHARE_OF_VALUES * self.data.shape[0] * self.basis.size))
         beta = beta.reshape(len(beta), -1)
@@ -187,7 +187,7 @@ class Landmarks:
                 self.basis, support, beta, image, entries, self.rng, self.limits.stop
             )
         except Stopped:
-            # The model is there, and there is no time to look closer.
+            # The model is complete, but there is no time for more than a bound.
             value, method, confidence, n_rows = by_lengths(support.diagonal(), beta), "bounded", 1.0, 0
         return Distance(value, value / max(1.0, abs(primal)), method, confidence, n_rows)
 
@@ -197,12 +197,12 @@ class Landmarks:
         return PreparedSupport(self.data.kernel, self.data.prepare(np.float64, indices), self.n_jobs)
 
     def missed_variance(self, coordinates: FloatArray) -> Distance:
-        """What landmarks leave of the variance: components could miss no more of it."""
+        """The share of the variance outside the span of the landmarks, a bound on what components miss."""
         left, share = left_of_trace(coordinates, self.data.diagonal(np.arange(len(coordinates))))
         return Distance(left, share, "exact", 1.0, len(coordinates))
 
     def choice_by_trace(self) -> str:
-        """Uniform landmarks or random pivots: those that leave less of the variance of a sample."""
+        """Uniform landmarks or random pivots, whichever leave less of the variance of a sample."""
         chosen = np.sort(self.order[: min(len(self.used), SAMPLE)])
         count, left = min(self.spec.landmarks, max(1, len(chosen) // SHARE)), {}
         for choice in ("uniform", "rpcholesky"):
@@ -214,7 +214,7 @@ class Landmarks:
 class Restricted:
     """Solutions of problems in coordinates, as those of a machine over the landmarks.
 
-    The same as `SolvedProblems`, with certificates of the restricted problems and distances to the exact ones.
+    Like `SolvedProblems`, with certificates of the restricted problems and distances to the exact ones.
     """
 
     def __init__(
@@ -233,14 +233,14 @@ class Restricted:
 
     @property
     def relative_distance(self) -> float:
-        """The largest of all problems."""
+        """The largest over all problems."""
         return max(each.relative for each in self.distances)
 
 
 def solved_in_coordinates(
     solve: Callable[[TrainingData], Any], marks: Landmarks, setup: Any, budget: Budget
 ) -> Restricted:
-    """What ``solve(data)`` finds for coordinates, as any kernel machine is solved; with a linear kernel."""
+    """The result of ``solve(data)`` on coordinates, with a linear kernel, as for any kernel machine."""
     part = marks.coordinates(budget)
     solved = solve(part)
     weights = coordinate_weights(part.X, solved.support.indices, solved.support.groups(), len(solved.intercepts))
@@ -267,7 +267,7 @@ def _points(setup: Any, solved: Any) -> Iterator[tuple[Any, IndexArray, FloatArr
 
 
 def note_passes(model: Any, data: TrainingData) -> None:
-    """Note how often all rows were gone through, and how many were read for it, where they came as `Blocks`."""
+    """Record the number of passes and of rows read, if they came as `Blocks`."""
     for name in ("n_passes_", "rows_read_"):
         vars(model).pop(name, None)
     if isinstance(data, BlockData):
@@ -280,7 +280,7 @@ def rows_used(setup: Any) -> IndexArray:
 
 
 def grown(marks: Landmarks, solve: Callable[[Any], Any]) -> Any:
-    """``solve(solution so far)`` with as many landmarks as the distance that is asked for takes."""
+    """``solve(solution so far)`` with as many landmarks as the required distance takes."""
     spec, n = marks.spec, len(marks.used)
     count, most = spec.landmarks, min(n, spec.most_landmarks or n)
     solved = None
@@ -305,7 +305,7 @@ def _warn_of_distance(asked: float, solved: Any, count: int) -> None:
 
 
 def _given(estimator: Any, rows: Any, data: TrainingData) -> Rows:
-    """Landmarks of the user's own, checked as rows to predict are."""
+    """User-given landmarks, validated like rows to predict."""
     if isinstance(data.kernel, Precomputed):
         raise ParameterError(
             "rows cannot be given with a precomputed kernel, whose values for them are not known; leave rows=None: "

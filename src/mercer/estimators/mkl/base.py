@@ -1,4 +1,4 @@
-"""What all machines that learn kernel weights have in common."""
+"""The base of all machines that learn kernel weights."""
 
 from collections.abc import Callable
 from reprlib import repr as brief
@@ -53,15 +53,15 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-# Up to this many items, the sum of given matrices takes next to nothing beside them.
+# Up to this many items, summing given matrices costs next to nothing.
 SUMMED_AT_SIGHT = 2048
 
 
 class WeightedKernelModel(KernelModel):
-    """Base: kernels with weights that are learnt, in the place of one kernel.
+    """Base of models with several kernels whose weights are learnt.
 
-    Where it offers ``method="cv"``, a subclass says what is learnt from some rows and how others are
-    scored (`_fold`; None where nothing can be learnt), and what is needed for that (`_enough`).
+    If it offers ``method="cv"``, a subclass defines the problem of a fold and its score (`_fold`; None if nothing can
+    be learnt), and what that requires (`_enough`).
     """
 
     if TYPE_CHECKING:
@@ -77,9 +77,9 @@ class WeightedKernelModel(KernelModel):
     coef0, degree, gamma = 0.0, 3, "scale"
     shrinking, warm_start, cache_size = True, False, None
     _groups, _enough = None, "rows"
-    # Each kernel has been looked at before the weights are learnt.
+    # Each kernel was checked before the weights are learnt.
     _looks_at_kernel = False
-    # A fit never begins with the weights of the last: what ended early is asked for again with more room.
+    # A fit never starts from the last weights: a fit that ended early is repeated with more room.
     _remedies: ClassVar[dict[Status, str]] = {
         Status.OPTIMAL_INACCURATE: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
         Status.ITERATION_LIMIT: (
@@ -117,7 +117,7 @@ class WeightedKernelModel(KernelModel):
         return watchers(self, _weights_line)
 
     def _items_of(self, X: Rows) -> Any:
-        """The data as the checks of input take them: several given matrices are one set of items."""
+        """The data as input validation takes them: several given matrices are one set of items."""
         if not is_given(self.kernels):
             require_rows(self.kernels, X)
             return X
@@ -136,7 +136,7 @@ class WeightedKernelModel(KernelModel):
         return None, data
 
     def _dtype_of_sum(self, X: Rows) -> Any:
-        """The precision in which the sum of given matrices will be asked for; None where it will not, or is large."""
+        """The precision in which the sum of given matrices is needed; None if it is not needed, or large."""
         is_asked_for = self.method in ("easy", "average") and self.normalize is None
         if not (is_asked_for and isinstance(X, GivenMatrices) and len(X) <= SUMMED_AT_SIGHT):
             return None
@@ -165,13 +165,13 @@ class WeightedKernelModel(KernelModel):
         return WeightedSolved(setup, empty_solutions(setup, status), allowed, status, 0, [])
 
     def _has_room(self, needed: float, n: int, budget: "Budget") -> bool:
-        """Whether the matrices of all kernels fit; asking the system takes as long as a small fit does."""
+        """Whether the matrices of all kernels fit; asking the system takes as long as a small fit."""
         if self.memory_limit is None and n <= policy.EXACT_SIZE:
             return needed <= ENOUGH_FOR_SMALL or needed <= available_bytes() // 4
         return needed <= budget.cache
 
     def _folds(self, data: BaseKernelData, setup: Any) -> "list[Fold]":
-        """A `Fold` for each split; those of rows that nothing can be learnt from are left out, and counted."""
+        """A `Fold` for each split; splits from which nothing can be learnt are dropped, and counted."""
         splits = self._splits(data, setup)
         judged = [(copies, held[self._counts[held] > 0]) for copies, held in splits]
         judged = [(copies, held) for copies, held in judged if len(held)]
@@ -195,8 +195,8 @@ class WeightedKernelModel(KernelModel):
         return found
 
     def _splits(self, data: "TrainingData", setup: Any) -> list[tuple[FloatArray, IndexArray]]:
-        """(how often each row is learnt from, rows to judge by); a number of folds deals rows out by what they
-        contain."""
+        """(training multiplicity of each row, rows to score) of each split; an integer number of folds deals rows out
+        by their contents."""
         if not isinstance(self.cv, int):
             return splits_of(self, self._answers(setup), self._groups)
         if self._groups is not None:
@@ -248,7 +248,7 @@ class WeightedKernelModel(KernelModel):
 
 
 def _weights_line(point: Any) -> str:
-    """What a round of weights has come to."""
+    """The result of a round of weights in words."""
     return (
         f"{point.iterations:4d} weights  gap {point.violation:9.2e}  primal {point.primal:.8g}  "
         f"kernels {point.working_set} of {point.active}"

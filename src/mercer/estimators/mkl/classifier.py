@@ -40,7 +40,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
         - "easy": what each kernel contributes to the distance between the classes (EasyMKL).
         - "alignment": largest alignment with the labels (Cristianini et al. 2002).
-        - "centred_alignment": the same after centring (Cortes et al. 2012).
+        - "centered_alignment": the same after centring (Cortes et al. 2012).
         - "cv": the weights that do best on rows left out, one kernel after the other.
         - "average": equal weights.
     C : float or Regularization, default=1.0
@@ -50,7 +50,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     lam : float, default=0.1
         For "easy": between 0, where few points decide (the margin), and 1, where all do (the distance of the means).
     normalize : {"variance", "trace", None}, default="variance"
-        What each kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
+        The divisor of each kernel: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
         or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
         as it is.
     cv : int, splitter or iterable, default=5
@@ -61,11 +61,11 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     class_weight : dict or "balanced", optional
         Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
         "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        What a row pays for falling short of the margin: the shortfall, or its square.
+        The loss of a row short of the margin: the shortfall, or its square.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
         against the rest ("ovr").
@@ -106,7 +106,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     weights_ : ndarray of shape (n_kernels,)
         Weights of the normalised kernels, with sum 1 or, for "lp-norm", with p-norm 1.
     scales_ : ndarray of shape (n_kernels,)
-        What each kernel was divided by.
+        The divisor of each kernel.
     kernel_ : Kernel
         The weighted sum of the kernels whose weight is not zero.
     kernel_names_ : list of str
@@ -162,7 +162,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     True
     """
 
-    _methods = ("cv", "alignment", "centred_alignment", "average", "simple", "easy", "lp-norm")
+    _methods = ("cv", "alignment", "centered_alignment", "average", "simple", "easy", "lp-norm")
     _enough = "rows of two classes"
 
     def __init__(
@@ -271,7 +271,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         learnt = np.unique(setup.codes[C > 0])
         if len(learnt) < 2:
             return None
-        # As a machine of these rows alone would have it: a class that is not among them is never found.
+        # As a machine trained on these rows alone: it never predicts a class that they lack.
         codes = np.searchsorted(learnt, setup.codes)
         part = TwoClassProblems(codes, len(learnt), self.multi_class, C, self.loss, self.bias)
         return Fold(held, part, share_correct(setup.codes, self._counts, learnt, part.has_pairs))

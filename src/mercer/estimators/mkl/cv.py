@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from mercer.estimators.mkl.solve import Machines
 
 
-# How much of the weight may move to one kernel at a time.
+# Shares of the weight that may move to one kernel at a time.
 MOVES = (0.5, 0.25, 0.1)
-# A score must rise by more than this to count as better.
+# Smallest increase of a score that counts.
 RISE = 1e-9
 
 
 def splits_of(model: "BaseEstimator", y: Array, groups: ArrayLike | None) -> list[tuple[FloatArray, IndexArray]]:
-    """(how often each row is learnt from, rows to judge by) of each split of ``model.cv``."""
+    """(training multiplicity of each row, rows to score) of each split of ``model.cv``."""
     rows = np.arange(len(y))
     try:
         splitter = check_cv(model.cv, y, classifier=is_classifier(model))
-        # Numbers of rows or masks, whatever a splitter gives.
+        # Splitters give indices or masks.
         found = [tuple(rows[np.asarray(part)] for part in split) for split in splitter.split(rows[:, None], y, groups)]
     except (IndexError, ValueError) as error:
         remedy = "; pass groups to fit" if groups is None and "groups" in str(error) else ""
@@ -41,7 +41,7 @@ def splits_of(model: "BaseEstimator", y: Array, groups: ArrayLike | None) -> lis
 
 @dataclass(frozen=True)
 class Fold:
-    """What is learnt from some rows, and judged by others.
+    """A problem over the training rows of a split, and the score on its other rows.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class FoldScores:
     folds : list of Fold
     """
 
-    # A cluster's workers are sent it once, with the kernel matrices, and keep it.
+    # Sent to a cluster's workers once, with the kernel matrices.
     stays_elsewhere = True
 
     if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class FoldScores:
         return float(np.mean([self._fold(place, matrix) for place in range(len(self.folds))]))
 
     def along(self, place: int, candidates: Sequence[FloatArray], betas: Any) -> tuple[list[float], Any]:
-        """(scores, last coefficients) of several weights on one fold, from the coefficients of the last."""
+        """(scores, last coefficients) of several weights on one fold, each warm-started from the last."""
         own = FoldScores(self.machines, self.folds)
         own._betas[place] = betas
         return [own._fold(place, self.machines.matrix(weights)) for weights in candidates], own._betas[place]
@@ -119,7 +119,7 @@ class FoldScores:
 
 
 def judge_fold(scores: FoldScores, place: int, candidates: Sequence[FloatArray], betas: Any) -> tuple[list[float], Any]:
-    """What a worker does of `FoldScores.each`: one fold."""
+    """A worker's part of `FoldScores.each`: one fold."""
     return scores.along(place, candidates, betas)
 
 
@@ -134,10 +134,10 @@ def _unpacked(state: State) -> tuple[list[float], list[FloatArray]]:
 
 
 def best_by_folds(scores: FoldScores, n_kernels: int) -> FloatArray:
-    """Weights of sum 1: the best of each kernel alone and all alike, then improved.
+    """Weights of sum 1: the best of single kernels and equal weights, then improved.
 
-    A round tries to move a half, a quarter or a tenth of the weight to each kernel, and keeps what
-    raises the score most; no rise ends it. Ties go to what came first.
+    A round tries to move a half, a quarter or a tenth of the weight to each kernel, and keeps the best; it ends when no
+    move raises the score. Ties go to the first.
     """
     unit = np.eye(n_kernels)
     weights, best = _best([np.full(n_kernels, 1.0 / n_kernels), *unit], scores, -np.inf)
@@ -161,7 +161,7 @@ def _best(candidates: Sequence[FloatArray], scores: FoldScores, least: float) ->
 def share_correct(
     codes: IndexArray, counts: FloatArray, learnt: Array, has_pairs: bool
 ) -> Callable[[FloatArray, IndexArray], float]:
-    """A score: the weighted share of rows whose class is found, among the classes that were learnt."""
+    """A score: the weighted accuracy, among the classes that were learnt."""
 
     def score(values: FloatArray, held: IndexArray) -> float:
         if len(learnt) == 2:
@@ -174,7 +174,7 @@ def share_correct(
 
 
 def less_squared_error(targets: FloatArray, counts: FloatArray) -> Callable[[FloatArray, IndexArray], float]:
-    """A score: minus the weighted mean of squared errors."""
+    """A score: minus the weighted mean squared error."""
 
     def score(values: FloatArray, held: IndexArray) -> float:
         return -float(np.average((values[:, 0] - targets[held]) ** 2, weights=counts[held]))

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-# Widths of the Gaussians where no kernels are named, in units of gamma="scale".
+# Default Gaussian widths, in units of gamma="scale".
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
 NORMALISATIONS = ("variance", "trace")
-# A kernel whose validity is not known is looked at on some rows; the time goes up with their cube, and is bounded.
+# A kernel not known to be valid is checked on a sample; the time grows with its cube, and is bounded.
 MOST_LOOKED_AT, LOOKING = 128, 2e6
 # Eigenvalues this far below zero, relative to the sum of all, are rounding.
 ROUNDING = 1e-7
-# Variances below this, relative to the mean of k(x, x), are none.
+# Variances below this, relative to the mean of k(x, x), count as zero.
 CONSTANT = 1e-12
 
 
@@ -57,7 +57,7 @@ def _is_list(kernels: Any) -> bool:
 
 
 def require_kernels(kernels: Any) -> None:
-    """Refuse what is no list of kernels and none of the words."""
+    """Refuse anything but a list of kernels or one of the words."""
     if kernels is None or (isinstance(kernels, str) and kernels in ("columns", "precomputed")):
         return
     if not _is_list(kernels) or not kernels:
@@ -79,7 +79,7 @@ def require_kernels(kernels: Any) -> None:
 
 
 def require_rows(kernels: Any, X: Rows) -> None:
-    """Where some kernels take rows of numbers and others do not, refuse items that are no rows."""
+    """If some kernels take numeric rows and others do not, refuse items that are not rows."""
     if not _is_list(kernels) or is_given(kernels) or sparse.issparse(X):
         return
     chosen = [resolve(kernel) for kernel in kernels]
@@ -92,7 +92,7 @@ def require_rows(kernels: Any, X: Rows) -> None:
 
 
 def as_one(kernels: Any) -> "Kernel":
-    """A kernel that takes the same data as all of them together: what input checks look at."""
+    """A kernel that takes the same data as all of them together, for input validation."""
     if is_given(kernels):
         return GivenMatrix(0)
     if isinstance(kernels, str):
@@ -105,7 +105,7 @@ def as_one(kernels: Any) -> "Kernel":
 def bound_kernels(
     kernels: Any, X: Rows, weights: FloatArray | None, n_jobs: int | None = None, sum_dtype: Any = None
 ) -> "list[tuple[str, Kernel]]":
-    """(name, kernel bound to the rows X) of each base kernel; given matrices are summed in `sum_dtype`, if any."""
+    """(name, kernel bound to the rows X) of each base kernel; given matrices are summed in `sum_dtype`, if set."""
     if kernels is None:
         gamma = gamma_from_data("scale", X, weights)
         chosen = cast("list[Kernel]", [Linear(), *(RBF(gamma=width * gamma) for width in WIDTHS)])
@@ -134,14 +134,14 @@ def _given(kernels: Any, X: Rows, n_jobs: int | None, sum_dtype: Any) -> "list[t
 
 
 def _gram(kernel: "Kernel", items: Any, n_jobs: int | None) -> FloatArray:
-    """The matrix of some items, taken from what is given."""
+    """The matrix of some items, taken from the given one."""
     if isinstance(kernel, Precomputed):
         return _part(items.matrix, items.index)
     return tiles.fill(kernel, items, items, np.empty((len(items), len(items))), n_jobs)
 
 
 def _part(matrix: Array, index: IndexArray) -> Array:
-    """matrix[index, index]; a view where the places are evenly spaced."""
+    """matrix[index, index]; a view if the positions are evenly spaced."""
     if len(index) > 1:
         spaced = slice(index[0], index[-1] + 1, index[1] - index[0])
         if np.array_equal(np.arange(spaced.start, spaced.stop, spaced.step), index):
@@ -168,7 +168,7 @@ class BaseKernelData(TrainingData):
     kernels : list of Kernel
         Normalised by `normalise`.
     scales : ndarray
-        What each was divided by.
+        The divisor of each kernel.
     weights : ndarray
     is_convex : bool
         Whether all kernels are known to be positive semidefinite on these rows.
@@ -192,10 +192,10 @@ class BaseKernelData(TrainingData):
         super().__init__(kernels[0] if len(kernels) == 1 else Sum(tuple(kernels)), self.X)
 
     def several(self) -> SeveralKernels:
-        """The kernels on all rows, prepared anew."""
+        """The kernels on all rows, prepared again."""
         shared, items = {}, []
         for place, kernel in enumerate(self.kernels):
-            # Kernels of inner products take the same rows, moved to their mean or not.
+            # Kernels of inner products share their rows, centred or not.
             key = kernel.is_translation_invariant if kernel.is_dot_product_form else f"own {place}"
             if key not in shared:
                 shared[key] = self._prepared(place, kernel)
@@ -226,7 +226,7 @@ class BaseKernelData(TrainingData):
         return super().expansion_vectors(indices)
 
     def require_valid(self, used: IndexArray) -> None:
-        """Refuse a kernel that is not positive semidefinite on some of the rows in use, with a proof."""
+        """Refuse a kernel that is not positive semidefinite on a sample of the rows in use, with a proof."""
         unknown = [place for place, kernel in enumerate(self.kernels) if kernel.is_psd is not True]
         if unknown:
             count = min(MOST_LOOKED_AT, int((LOOKING / len(unknown)) ** (1 / 3)))
@@ -238,7 +238,7 @@ class BaseKernelData(TrainingData):
             self.is_convex = self.is_convex and len(some) == len(used)
 
     def _are_given_definite(self, some: IndexArray) -> bool:
-        """Whether all of several given matrices can be factored on some rows: one look at all of them."""
+        """Whether all of several given matrices can be factored on some rows, in one pass."""
         if not isinstance(self.X, GivenMatrices):
             return False
         grams = np.empty((len(self.kernels), len(some), len(some)))
@@ -254,7 +254,7 @@ class BaseKernelData(TrainingData):
         tolerance = ROUNDING * max(1e-300, float(np.abs(gram.diagonal()).sum()))
         if is_definite(gram, tolerance, isinstance(self.X, GivenMatrices)):
             return
-        # An exact answer takes much longer, and has a proof.
+        # An exact answer takes much longer, and comes with a proof.
         verdict = mercer_check(kernel, rows, tol=tolerance)
         if not verdict:
             raise NotPositiveSemidefiniteError(
@@ -277,8 +277,8 @@ class BaseKernelData(TrainingData):
     ) -> SeveralKernels:
         """Divide each kernel by its variance, or by the mean of k(x, x), over weighted rows.
 
-        A kernel that is constant has no variance, and is divided by the mean; one that is zero is
-        left as it is. Returns the kernels so divided.
+        A constant kernel has no variance, and is divided by the mean; a zero kernel is left as it is. Returns the
+        scaled kernels.
         """
         if how is None:
             return several

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-# Methods that minimise the objective of the machines over the weights too.
+# Methods that minimise the machines' objective over the weights too.
 JOINT = ("simple", "lp-norm")
 FIXED = WeightSet(None)
 
 
 def allowed_weights(method: str, p: float) -> WeightSet:
-    """The set over which a method minimises; `FIXED` where it chooses weights by other means."""
+    """The set over which a method minimises; `FIXED` if it chooses weights by other means."""
     if method not in JOINT:
         return FIXED
     return WeightSet(1.0 if method == "simple" else float(p))
@@ -65,7 +65,7 @@ def solve_with_weights(
 
 
 def _ending(machines: "Machines", limits: "Limits") -> Status:
-    """The status of a search whose machines were ended by a limit."""
+    """The status of a search whose machines were stopped by a limit."""
     status = limits.reached()
     if status is None and machines.partial is not None:
         status = Status.worst(one.status for one in machines.partial[1])
@@ -98,15 +98,15 @@ def _chosen(
         return _easy(machines, model.lam)
     if model.method == "cv":
         return best_by_folds(folds(), len(machines.several))
-    centred = model.method == "centred_alignment"
+    centred = model.method == "centered_alignment"
     return align(alignment_problem(machines.several, targets(), machines.counts, centred, machines.limits.stop))
 
 
 def _easy(machines: "Machines", lam: float) -> FloatArray:
-    """What each kernel contributes to the distance between the classes."""
+    """The contribution of each kernel to the distance between the classes."""
     tasks, counts, ones = machines.setup.tasks, machines.counts, np.ones(len(machines.several))
     if machines.are_kept:
-        # A copy of the sum with the ridge would take as long as many steps.
+        # A copy of the sum with the ridge would cost as much as many steps.
         matrix = machines.matrix(ones, hull_ridge(lam, counts))
         problems = [ridged_hull_problem(task.signs) for task in tasks]
     else:
@@ -121,7 +121,7 @@ def _easy(machines: "Machines", lam: float) -> FloatArray:
 def _outcome(
     search: Any, machines: "Machines", allowed: WeightSet, status: Status
 ) -> tuple[FloatArray, WeightedSolved]:
-    """The best point, or where none was finished, what there is."""
+    """The best point, or if none was finished, the present one."""
     if search.best is not None:
         weights, solutions = search.best.weights, search.best.solutions
     elif machines.partial is not None:

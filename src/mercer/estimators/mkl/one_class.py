@@ -1,4 +1,4 @@
-"""What is usual, by several kernels whose weights are learnt."""
+"""One-class learning with several kernels whose weights are learnt."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -33,7 +33,7 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
     p : float, default=2.0
         For "lp-norm": the norm of the weights, 1 or more.
     normalize : {"variance", "trace", None}, default="variance"
-        What each kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
+        The divisor of each kernel: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
         or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
         as it is.
     tol : float, default=1e-3
@@ -65,7 +65,7 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
     weights_ : ndarray of shape (n_kernels,)
         Weights of the normalised kernels, with sum 1 or, for "lp-norm", with p-norm 1.
     scales_ : ndarray of shape (n_kernels,)
-        What each kernel was divided by.
+        The divisor of each kernel.
     kernel_ : Kernel
         The weighted sum of the kernels whose weight is not zero.
     kernel_names_ : list of str

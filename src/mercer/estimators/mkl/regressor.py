@@ -32,11 +32,11 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
         matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
         around ``gamma="scale"``.
-    method : {"simple", "lp-norm", "alignment", "centred_alignment", "cv", "average"}, default="simple"
+    method : {"simple", "lp-norm", "alignment", "centered_alignment", "cv", "average"}, default="simple"
         - "simple": the weights with sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
         - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
         - "alignment": largest alignment with the centred targets (Cristianini et al. 2002).
-        - "centred_alignment": the same after centring the kernels (Cortes et al. 2012).
+        - "centered_alignment": the same after centring the kernels (Cortes et al. 2012).
         - "cv": the weights that do best on rows left out, one kernel after the other.
         - "average": equal weights.
     C : float or Regularization, default=1.0
@@ -47,7 +47,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     p : float, default=2.0
         For "lp-norm": the norm of the weights, 1 or more.
     normalize : {"variance", "trace", None}, default="variance"
-        What each kernel is divided by: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
+        The divisor of each kernel: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
         or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
         as it is.
     cv : int, splitter or iterable, default=5
@@ -55,9 +55,9 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         splitter of scikit-learn; or an iterable of splits. Machines learn from the first part of each split and
         are judged by the second. Parameters taken from the data, and `normalize`, are taken once, from all
         rows.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     tol : float, default=1e-3
         Largest violation of the optimality conditions of the machine, positive. "simple" and "lp-norm" go on
         with a smaller one if `gap_tol` needs it.
@@ -89,7 +89,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     weights_ : ndarray of shape (n_kernels,)
         Weights of the normalised kernels, with sum 1 or, for "lp-norm", with p-norm 1.
     scales_ : ndarray of shape (n_kernels,)
-        What each kernel was divided by.
+        The divisor of each kernel.
     kernel_ : Kernel
         The weighted sum of the kernels whose weight is not zero.
     kernel_names_ : list of str
@@ -136,7 +136,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     ['bmi', 's5']
     """
 
-    _methods = ("cv", "alignment", "centred_alignment", "average", "simple", "lp-norm")
+    _methods = ("cv", "alignment", "centered_alignment", "average", "simple", "lp-norm")
 
     def __init__(
         self,

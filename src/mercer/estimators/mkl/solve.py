@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from mercer.problems.mkl.weighted_kernels import WeightSet
 
 
-# The machines may take this share of the gap asked for; they are solved more finely until they do.
+# Share of the required gap that the machines may use up; they are solved more accurately until they do.
 SHARE = 0.25
-# No finer than this, in units of the targets where those are small.
+# The finest tolerance, in units of the targets if those are small.
 FINEST_TOL = 1e-11
-# Machines that ended short of their tolerance begin again while the gap falls to this share of what it was.
+# Machines that ended short of their tolerance restart while the gap falls to this share.
 AGAIN = 0.5
-# Entries of this size, or one over it, have room in single precision, and so have products of them.
+# Entries between this and its inverse, and products of them, fit into single precision.
 FAR_FROM_ONE = 1e15
 # Beyond this many free points a factorisation takes longer than the steps it saves.
 MOST_FREE = 3000
@@ -89,14 +89,14 @@ class Machines:
         return self.several.matrices is not None
 
     def matrix(self, weights: FloatArray, ridge: FloatArray | None = None) -> "KernelMatrix":
-        """The weighted sum of the kernel matrices: whole, with a ridge if it is to have one, or to be asked."""
+        """The weighted sum of the kernel matrices: in memory, with a ridge if given, or on demand."""
         if self.are_kept:
             return self.several.weighted(weights, self._precision(weights), ridge)
         self.data.choose(weights)
         return self.data.matrix(self.tol, self.gap_tol, self.budget, self.data.n_jobs)
 
     def _precision(self, weights: FloatArray) -> type[np.floating[Any]]:
-        """Single where machines of many points are solved once, to a tolerance that leaves room for rounding."""
+        """Single if machines of many points are solved once, to a tolerance that allows for rounding."""
         largest = cast(Any, max(len(task.indices) for task in self.setup.tasks))
         if self.gap_tol is not None or not allows_single(largest, self.tol):
             return np.float64
@@ -104,7 +104,7 @@ class Machines:
         return np.float32 if 1.0 / FAR_FROM_ONE < largest < FAR_FROM_ONE else np.float64
 
     def release(self, matrix: "KernelMatrix") -> None:
-        """Let the next sum have the memory of one that is not needed again."""
+        """Reuse the memory of a sum that is no longer needed."""
         if self.are_kept:
             cast(Any, matrix).release()
 
@@ -115,7 +115,7 @@ class Machines:
         setup: Any = None,
         problems: Sequence[Any] | None = None,
     ) -> list[Solution]:
-        """Solve every problem, or others in their place, from `betas` where they are given."""
+        """Solve every problem, or the replacements given, from `betas` if given."""
         setup = setup or self.setup
         problems = problems or setup.problems
 
@@ -133,7 +133,7 @@ class Machines:
         return solve_all(problems, setup.tasks, matrix, self.budget, solve, self.limits, self.data.n_jobs)
 
     def solve(self, weights: FloatArray, start: Any = None) -> Judged | None:
-        """The machines at these weights, as a `Judged`; None where a limit came first."""
+        """The machines at these weights, as a `Judged`; None if a limit came first."""
         matrix, betas = self.matrix(weights), None if start is None else start.betas
         least = np.inf
         while True:
@@ -143,8 +143,8 @@ class Machines:
                 return None
             judged = self._judged(weights, matrix, solutions)
             is_solved = all(one.status == Status.OPTIMAL for one in solutions)
-            # Machines that end short of a tolerance do not reach a smaller one. They begin once more where they ended,
-            # with gradients computed afresh, and again as long as that helps.
+            # Machines that ended short of a tolerance do not reach a smaller one. They restart where they ended, with
+            # recomputed gradients, as long as that helps.
             is_in_vain = not is_solved and judged.machines_gap > AGAIN * least
             if self._is_fine(judged) or self.tol <= self._finest or is_in_vain:
                 if self._last is None:
@@ -157,7 +157,7 @@ class Machines:
             betas = judged.betas
 
     def tighten(self) -> bool:
-        """Solve the machines more finely from now on; False where they are as fine as they get."""
+        """Solve the machines more accurately from now on; False if that is impossible."""
         is_coarse = self.tol > self._finest
         self.tol = max(self._finest, 0.1 * self.tol)
         return is_coarse
@@ -171,7 +171,7 @@ class Machines:
         return self.gap_tol is None or judged.machines_gap <= SHARE * self.gap_tol * judged.scale
 
     def judge(self, weights: FloatArray, betas: Sequence[FloatArray]) -> Judged:
-        """What given coefficients are worth at these weights."""
+        """Evaluate given coefficients at these weights."""
         matrix = self.matrix(weights)
         solutions = []
         for problem, task, beta in zip(self.setup.problems, self.setup.tasks, betas, strict=True):
@@ -190,7 +190,7 @@ class Machines:
         values = np.array([primal_and_dual(problem, one.beta, one.gradient) for problem, one in each])
         primal, dual = values.sum(axis=0)
         if self.gap_tol is None:
-            # Nobody asks for other weights.
+            # No other weights will be tried.
             return Judged(weights, solutions, float(primal), float(dual), np.zeros(len(weights)))
         chosen, coefficients = self._support([one.beta for one in solutions])
         products = self.several.products(coefficients, chosen)
@@ -200,7 +200,7 @@ class Machines:
         return judged
 
     def _support(self, betas: Sequence[FloatArray]) -> tuple[IndexArray, FloatArray]:
-        """Points with a coefficient in some problem, and the coefficients, a column for each problem."""
+        """Points with a coefficient in some problem, and the coefficients, one column per problem."""
         return support_table(self.setup, betas, len(self.setup.codes))
 
     def contributions(self, betas: Sequence[FloatArray]) -> FloatArray:
@@ -209,7 +209,7 @@ class Machines:
         return self.several.quadratic_forms(coefficients, chosen)
 
     def curvature(self, judged: Judged) -> FloatArray:
-        """Second derivatives of the objective by the weights, at the point solved last."""
+        """Second derivatives of the objective in the weights, at the last solution."""
         _, matrix, chosen, products = self._last
         place = np.full(len(self.setup.codes), -1)
         place[chosen] = np.arange(len(chosen))
@@ -217,7 +217,7 @@ class Machines:
         each = zip(self.setup.problems, self.setup.tasks, judged.solutions, strict=True)
         for t, (problem, task, solution) in enumerate(each):
             dual = problem.dual()
-            # A bound of zero on both sides, or a coefficient of zero, moves nothing.
+            # An empty box, or a zero coefficient, moves nothing.
             free = task.indices[np.flatnonzero(dual.is_free(solution.beta))]
             if 0 < len(free) <= MOST_FREE:
                 block = matrix.submatrix(free, np.empty((len(free), len(free)), matrix.dtype)).astype(np.float64)
@@ -231,12 +231,12 @@ def _was_ended(solution: Solution) -> bool:
 
 
 def support_table(setup: "Setup", betas: Sequence[FloatArray], n: int) -> tuple[IndexArray, FloatArray]:
-    """(points with a coefficient in some problem, their coefficients with a column for each problem)."""
+    """(points with a coefficient in some problem, their coefficients, one column per problem)."""
     table = np.zeros((n, len(betas)))
     for t, (task, beta) in enumerate(zip(setup.tasks, betas, strict=True)):
         table[task.indices, t] = beta
     chosen = np.flatnonzero(table.any(axis=1))
-    # Something to multiply with, also where nothing has a coefficient.
+    # At least one point, so that products are well defined.
     chosen = chosen if len(chosen) else np.arange(min(1, n))
     return chosen, table[chosen]
 
@@ -267,7 +267,7 @@ class WeightedSolved(Solved):
 
 
 class WeightedCertifier(ProblemCertifier):
-    """One certificate for the machines and the weights together, from data and coefficients alone."""
+    """One certificate for machines and weights together, from data and coefficients alone."""
 
     def _certify(self) -> list[Any]:
         data, setup, betas = cast(Any, self.data), self.setup, self.solved.betas()

@@ -1,1 +1,1 @@
-"""What an estimator shows of itself in a notebook, while it is fitted and after."""
+"""The display of an estimator in a notebook, during the fit and after it."""

@@ -12,12 +12,12 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
-# Seconds between two drawings: an eye sees no more, and a browser has other work.
+# Seconds between two updates: more often would be invisible.
 BETWEEN = 0.1
 
 
 def in_notebook() -> bool:
-    """Whether output goes to a notebook; a terminal's IPython is none."""
+    """Whether output goes to a notebook, as opposed to IPython in a terminal."""
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
     return getattr(running, "kernel", None) is not None
@@ -35,25 +35,25 @@ class NotebookBar:
     def __init__(self, name: str) -> None:
         self._name, self._drawn = name, -BETWEEN
         self._handle: Any = None
-        # Taken out by whoever draws first: solvers tell how they stand from several threads.
+        # Popped by the first thread to draw: solvers report from several.
         self._undrawn = ["the bar"]
         self._share: float | None = None
         self._words = ""
 
     def show(self, share: float | None, words: str) -> None:
-        """Move the bar, at most ten times a second; None is a share that nobody knows."""
+        """Move the bar, at most ten times a second; None for an unknown share."""
         self._share, self._words = share, words
         if time.monotonic() - self._drawn >= BETWEEN:
             self._draw(self._share)
 
     def finish(self, has_ended_well: bool) -> None:
-        """Draw the last state: full, or where an error or Ctrl-C has left it."""
+        """Draw the last state: full, or as an error or Ctrl-C left it."""
         if self._handle is not None:
             self._words = re.sub(r", [^,]* left$", "", self._words)
             self._draw(1.0 if has_ended_well else self._share or 0.0)
 
     def _draw(self, share: float | None) -> None:
-        # Only where a notebook runs is there anything to import.
+        # Imported here: it exists only in a notebook.
         shown = import_module("IPython.display")
         value = "" if share is None else f' value="{share:.3f}"'
         html = shown.HTML(

@@ -1,4 +1,4 @@
-"""What a fitted estimator shows of itself in a notebook: how the fit ended, beside scikit-learn's diagram."""
+"""The display of a fitted estimator in a notebook: how the fit ended, above scikit-learn's diagram."""
 
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
@@ -15,11 +15,11 @@ from mercer.estimators.fitting.whole_fit import fit_seconds
 from mercer.kernels.notation.words import kernel_in_short
 from mercer.solvers.result import Status
 
-# Names of columns or classes that are listed.
+# Most names of columns or classes listed.
 LISTED = 6
 
-# Colours come from the notebook, light or dark; the bar at the left alone has its own, which is seen on either. A class
-# that is named twice wins over what Jupyter has to say about lists.
+# Colours come from the notebook, light or dark; only the bar on the left has its own, visible on either. The doubled
+# class name outranks Jupyter's rules for lists.
 _STYLE = """<style>
 dl.mercer-fit.mercer-fit {display: inline-grid; grid-template-columns: auto 1fr; column-gap: 1em; margin: 0 0 0.6em 0;
   padding: 0.2em 0.8em; border-left: 4px solid #2e9e5b; font-size: 0.95em; line-height: 1.5; color: inherit}
@@ -30,19 +30,19 @@ dl.mercer-fit.mercer-fit dd {margin: 0; overflow-wrap: anywhere}
 </style>"""
 
 
-# Attributes that take as long as a fit to compute, or cannot be computed once the training data are gone.
+# Attributes that take as long as a fit to compute, or cannot be once the training data are gone.
 _COSTLY = ("certificate_",)
 _is_drawing = ContextVar("_is_drawing", default=False)
 
 
 class ShowsFit(BaseEstimator):
-    """An estimator that tells in a notebook how its fit ended, and is listed without computing anything."""
+    """An estimator whose notebook view tells how its fit ended, without computing anything."""
 
     def _html_repr(self) -> str:
         return fit_html(self)
 
     def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
-        """What scikit-learn's diagram shows of the attributes, as a step of a pipeline too."""
+        """The attributes in scikit-learn's diagram, also as a step of a pipeline."""
         drawing = _is_drawing.set(True)
         try:
             return super()._get_fitted_attr_html(*args, **kwargs)
@@ -50,7 +50,7 @@ class ShowsFit(BaseEstimator):
             _is_drawing.reset(drawing)
 
     def __dir__(self) -> list[str]:
-        # scikit-learn's own reads every attribute to see whether it is there, and its diagram shows them all.
+        # scikit-learn reads every attribute to see whether it exists, and its diagram shows them all.
         costly = [name for name in _COSTLY if hasattr(type(self), name)]
         others = [name for name in object.__dir__(self) if name not in costly and hasattr(self, name)]
         return others if _is_drawing.get() or not is_fitted(self) else sorted([*others, *costly])
@@ -62,7 +62,7 @@ def is_fitted(estimator: Any) -> bool:
 
 
 def fit_html(estimator: Any) -> str:
-    """scikit-learn's diagram, below what a fit has to say of itself.
+    """scikit-learn's diagram, below a summary of the fit.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def fit_html(estimator: Any) -> str:
 
 
 def _rows(machine: Any) -> Iterator[tuple[str, str]]:
-    """(what, in words) of a fitted machine; no words where there is nothing to say."""
+    """(name, description) pairs of a fitted machine; an empty description if there is nothing to say."""
     if not is_fitted(machine):
         return
     yield "status", _status(machine)
@@ -102,7 +102,7 @@ def _gap(machine: Any) -> str:
     try:
         found = known_certificates(machine)
     except (MercerError, AttributeError):
-        # The training data are gone, or have been changed.
+        # The training data are gone, or were changed.
         return ""
     each = list(found) if isinstance(found, Sequence) else [found]
     gaps = [gap for gap in (getattr(one, "relative_gap", None) for one in each) if gap is not None]

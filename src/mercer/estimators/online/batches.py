@@ -38,7 +38,7 @@ class Stream:
         self.classes = self._found_classes() if classes is None else classes
 
     def feed(self, learn: Callable[..., Any], limits: "Limits") -> Status:
-        """Give every batch to `learn`; the status with which it ended."""
+        """Pass every batch to `learn`; the final status."""
         is_empty = True
         for _ in range(self.epochs):
             for batch in self.source:

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from mercer.solvers.stochastic.perceptron import Schedule
 
 
-# Square matrices of double precision that the program needs beside each other.
+# Square matrices in double precision that the program needs at once.
 PROGRAM_MATRICES = 5
 
-# A violation of the perceptron's program up to this is rounding, or the tolerance of a solver of programs.
+# A violation of the perceptron's program up to this is rounding, or the tolerance of the LP solver.
 SEPARATES = 1e-6
 
 
@@ -227,7 +227,7 @@ class KernelPerceptron(LearnsByMistakes, KernelClassifier):
         self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None
     ) -> TwoClassProblems:
         copies = class_weight[codes] * (1.0 if weights is None else weights)
-        bias = "penalised" if self.fit_intercept else "none"
+        bias = "penalized" if self.fit_intercept else "none"
         return TwoClassProblems(codes, len(class_weight), "ovr", copies, "hinge", bias)
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
@@ -261,7 +261,7 @@ class KernelPerceptron(LearnsByMistakes, KernelClassifier):
         return ProgramCertifier
 
     def _dual_vectors(self, setup: "Setup", solved: Solved) -> FloatArray | None:
-        """a for every training row, also for those without weight; None where there are none."""
+        """a for every training row, also for those without weight; None if there are none."""
         if self.method != "lp":
             return None
         used = setup.tasks[0].indices
@@ -273,14 +273,14 @@ class KernelPerceptron(LearnsByMistakes, KernelClassifier):
         return whole
 
     def _is_reached(self, certificate: "Certificate") -> bool:
-        # An averaged function is not the one that has made no more mistakes.
+        # The averaged function is not the one that made no more mistakes.
         return self.method == "averaged" or certificate.is_optimal(SEPARATES)
 
 
 def _solve_program(
     problem: "SoftMargin", part: "KernelMatrix", plan: "Schedule", budget: "Budget", limits: "Limits"
 ) -> "Solution":
-    """The linear program of one two-class problem, over the points that are visited."""
+    """The linear program of one two-class problem, over the visited points."""
     order = plan.order
     if PROGRAM_MATRICES * 8 * len(order) ** 2 > 2 * budget.cache:
         raise MemoryError
@@ -309,7 +309,7 @@ class ProgramCertifier(ProblemCertifier):
         return [self._of_program(*one, has_bias) for one in each]
 
     def _of_program(self, task: "BinaryTask", solution: "Solution", intercept: float, has_bias: bool) -> "Certificate":
-        """With the dual variables, where there are any."""
+        """With the dual variables, if any."""
         weights = self.setup.C[task.indices]
         program = PerceptronProgram(task.signs, weights)
         margins = task.signs * (self._projections(task, solution.beta) + intercept)

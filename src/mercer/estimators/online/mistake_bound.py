@@ -1,4 +1,4 @@
-"""What the perceptrons on rows and on kernel values share: parameters, words, and the bound on updates."""
+"""The base of perceptrons on rows and on kernel values: parameters, words, and the bound on updates."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class LearnsByMistakes(Fits):
-    """What perceptrons tell of their fit, with kernels and without."""
+    """The mistake-related attributes of perceptrons, with kernels and without."""
 
     _remedies: ClassVar = {
         Status.ITERATION_LIMIT: (
@@ -62,7 +62,7 @@ class LearnsByMistakes(Fits):
 
     @property
     def mistake_bound_(self) -> Any:
-        """Updates beside the bound on them; computed when first read."""
+        """The number of updates beside its bound; computed when first read."""
         require_fitted(cast("BaseEstimator", self))
         if self._mistakes is None:
             raise AttributeError("mistake_bound_ is only available after a fit that starts from zero, by updates")
@@ -77,7 +77,7 @@ class LearnsByMistakes(Fits):
 
 
 def check_parameters(estimator: "BaseEstimator", methods: Collection[str]) -> None:
-    """The parameters that all perceptrons have."""
+    """The parameters common to all perceptrons."""
     require_choice("method", estimator.method, methods)
     for name in ("fit_intercept", "shuffle", "warm_start"):
         require_flag(name, getattr(estimator, name))
@@ -90,7 +90,7 @@ def check_parameters(estimator: "BaseEstimator", methods: Collection[str]) -> No
 
 
 def row_certificate(X: Rows, signs: FloatArray, plan: "Schedule", learnt: Any, with_bias: bool) -> "Certificate":
-    """The certificate of a linear function, and of multipliers where there are any."""
+    """The certificate of a linear function, and of multipliers if there are any."""
     visited = plan.order
     program = PerceptronProgram(signs[visited], plan.copies[visited])
     margins = (signs * (X @ learnt.coefficients + learnt.bias))[visited]
@@ -101,9 +101,9 @@ def row_certificate(X: Rows, signs: FloatArray, plan: "Schedule", learnt: Any, w
 
 
 class MistakeEvidence(KeptData):
-    """Kept by a fitted perceptron until the bound on its updates is asked for; then the data are dropped.
+    """Held by a fitted perceptron until the bound on its updates is read; then the data are dropped.
 
-    The bound needs the widest margin, which may take longer than the fit.
+    The bound needs the maximal margin, which may take longer than the fit.
     """
 
     if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class MistakeEvidence(KeptData):
         self.rows = rows
         self.signs = [task.signs[plan.order] for task in tasks]
         self.updates = estimator.n_updates_
-        self.bias = "penalised" if estimator.fit_intercept else "none"
+        self.bias = "penalized" if estimator.fit_intercept else "none"
         self.step = _smallest_step(plan.copies[plan.order])
         self._found = None
 
@@ -134,13 +134,13 @@ class MistakeEvidence(KeptData):
         return MistakeBound(int(updates), radius, margin, self.step)
 
     def without_data(self) -> "MistakeEvidence":
-        """The same, for a model that leaves its training data behind."""
+        """The same for a model that does not keep its training data."""
         copy = object.__new__(MistakeEvidence)
         copy.__dict__ = {**self.__dict__, "data": None, "rows": None, "signs": None}
         return copy
 
 
 def _smallest_step(copies: FloatArray) -> float:
-    """The smallest share of a whole update that weights ask for."""
+    """The smallest fraction of an update that the weights require."""
     parts = np.modf(copies)[0]
     return float(parts[parts > 0].min(initial=1.0))

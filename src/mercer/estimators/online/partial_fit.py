@@ -34,7 +34,7 @@ class LearnsInBatches:
     """`partial_fit` and `fit_stream` for an estimator that keeps a form of `sgd_forms`."""
 
     if TYPE_CHECKING:
-        # What the classifier has beside this.
+        # Attributes of the classifier this is mixed into.
         kernel: Any
         class_weight: Any
         projected: bool
@@ -114,7 +114,7 @@ class LearnsInBatches:
     def _learn_batch(
         self, X: Rows, y: Labels, classes: ArrayLike | None, sample_weight: ArrayLike | None, limits: "Limits"
     ) -> Status:
-        """Visit the rows of a batch; how that ended."""
+        """Visit the rows of a batch; the status."""
         if "_form" in vars(self):
             X, y = next_batch(self, X, y)
             self._require_same_classes(classes)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from mercer.solvers.result import Status
 
 
-# Unless told: so many visits to each row, and no fewer visits in all than this.
+# Default number of visits to each row, and fewest visits in all.
 DEFAULT_EPOCHS = 10
 FEWEST_VISITS = 20_000
 
@@ -93,7 +93,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         Number of rows drawn at each step, 1 or more.
     sampling : {"replacement", "permutation"}, default="replacement"
         Independent draws, as in the book, or every row once in each epoch.
-    bias : {"penalised", "none"}, default="penalised"
+    bias : {"penalized", "none"}, default="penalized"
         A penalised bias is the weight of a feature that is 1 everywhere: the book's algorithm on
         rows that have this feature. "none" is its homogeneous halfspace.
     form : {"auto", "w", "expansion"}, default="auto"
@@ -184,7 +184,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         projected: bool = False,
         batch_size: int = 1,
         sampling: str = "replacement",
-        bias: str = "penalised",
+        bias: str = "penalized",
         form: str = "auto",
         budget: int | None = None,
         budget_strategy: str = "merging",
@@ -222,8 +222,8 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
 
     def __sklearn_tags__(self) -> "Tags":
         tags = tell_input(super().__sklearn_tags__(), self.kernel)
-        # The mean remembers first iterates of length 1/lambda: with class weights of 1000 against
-        # 0.0001, as in a check of scikit-learn's, it needs more steps than the check has time for.
+        # The mean includes the first iterates, of length 1/lambda: with class weights of 1000 against 0.0001, as in one
+        # of scikit-learn's checks, it needs more steps than the check allows.
         tags.classifier_tags.poor_score = bool(self.average)
         return tags
 
@@ -256,7 +256,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         radius = ball_radius(lam, rows.step_weights()) if self.projected else np.inf
         form = self._new_form(X, counts, len(rows.sides), lam, radius)
         status, traces = form.fit(X, rows.sides, rows.step_weights(), sampler, T, limits, self.n_jobs)
-        form.coefficients()  # what overflows is refused here
+        form.coefficients()  # an overflow is refused here
         self._keep(form, classes, class_weight, X)
         self._evidence = SGDEvidence(form, rows, lam, self.bias, self.n_jobs)
         self._mean_weight = rows.mean_weight()
@@ -274,7 +274,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         for name in ("average", "projected"):
             require_flag(name, getattr(self, name))
         require_choice("sampling", self.sampling, SAMPLINGS)
-        require_choice("bias", self.bias, ("none", "penalised"))
+        require_choice("bias", self.bias, ("none", "penalized"))
         require_choice("form", self.form, ("auto", "w", "expansion"))
         require_choice("budget_strategy", self.budget_strategy, STRATEGIES)
         require_n_jobs(self.n_jobs)
@@ -283,7 +283,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
             raise ParameterError('form="w" keeps weights of features, for the linear kernel and without a budget')
 
     def _lambda(self, m: float | None = None) -> float:
-        """lambda of m rows; of a stream, whose m is None, if it does not depend on m."""
+        """lambda of m rows; for a stream, whose m is None, only if it does not depend on m."""
         if self.C is None:
             return float(self.alpha)
         if m is None and not (isinstance(self.C, Regularization) and self.C.divide_by_m):
@@ -312,13 +312,13 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
     def _new_form(
         self, X: Rows, counts: FloatArray | None, n_problems: int, lam: float, radius: float
     ) -> WeightForm | KernelForm:
-        steps = Steps(lam, int(self.batch_size), radius, self.bias == "penalised", bool(self.average))
+        steps = Steps(lam, int(self.batch_size), radius, self.bias == "penalized", bool(self.average))
         if self.form == "w" or (self.form == "auto" and self._is_linear and self.budget is None):
             return WeightForm(X.shape[1], n_problems, steps)
         kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, counts)
         if isinstance(kernel, Precomputed):
             require_gram(X)
-        # The user's kernel may be given other parameters later; the model's must not change.
+        # A copy: later changes of the user's kernel must not affect the model.
         kernel = cast(Any, kernel).replace() if kernel is self.kernel else kernel
         return KernelForm(kernel, n_problems, steps, self.budget, self.budget_strategy, self.memory_limit)
 

@@ -134,7 +134,7 @@ class Perceptron(LearnsByMistakes, PredictsByScore, ClassifierMixin, BaseEstimat
         _certificates: Any
         _mistakes: Any
 
-    # Rows are checked as for a linear kernel; sparse rows may be predicted by a model of dense ones.
+    # Rows are checked as for a linear kernel; a model of dense rows may predict sparse ones.
     kernel = "linear"
     _sparse = True
 
@@ -262,14 +262,14 @@ class Perceptron(LearnsByMistakes, PredictsByScore, ClassifierMixin, BaseEstimat
         return RowPerceptron(n_features, self.method, float(self.eta0), bool(self.fit_intercept))
 
     def _starting_machines(self, n_problems: int, n_features: int) -> list[RowPerceptron]:
-        """Those of the last fit, if they are to be continued and fit; else new ones."""
+        """The machines of the last fit, if they are to be continued and match; else new ones."""
         last = vars(self).get("_machines")
         if self.warm_start and last and len(last) == n_problems and len(last[0].w) == n_features:
             return last
         return [self._machine(n_features) for _ in range(n_problems)]
 
     def _train(self, X: Rows, tasks: "Sequence[BinaryTask]", plan: "Schedule", limits: Limits) -> "list[Trained]":
-        """Epochs for each two-class problem."""
+        """Run the epochs of each two-class problem."""
         self._machines = self._starting_machines(len(tasks), X.shape[1])
         return [
             train(machine, partial(machine.epoch, X, task.signs, plan.copies), plan, limits)
@@ -277,7 +277,7 @@ class Perceptron(LearnsByMistakes, PredictsByScore, ClassifierMixin, BaseEstimat
         ]
 
     def _solve_programs(self, X: Rows, tasks: "Sequence[BinaryTask]", plan: "Schedule", limits: Limits) -> list[Any]:
-        """The linear program of each two-class problem, over the points that are visited."""
+        """The linear program of each two-class problem, over the visited points."""
         self._machines = None
         rows, copies = X[plan.order], plan.copies[plan.order]
         return [solve_program(rows, task.signs[plan.order], copies, self.fit_intercept, limits) for task in tasks]
@@ -333,7 +333,7 @@ class Perceptron(LearnsByMistakes, PredictsByScore, ClassifierMixin, BaseEstimat
 
 
 def _only(values: Sequence[Any], name: str) -> Any:
-    """The one of a two-class model, or all."""
+    """The only element for two classes, else all."""
     if values is None:
         raise AttributeError(f"{name} is not available after partial_fit")
     return one_or_all(values)

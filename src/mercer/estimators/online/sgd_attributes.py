@@ -1,4 +1,4 @@
-"""What stochastic gradient descent has learnt, and what it is worth."""
+"""The fitted attributes of stochastic gradient descent, certificate included."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,7 +25,7 @@ class SGDModel:
     """Fitted attributes of an estimator that keeps a form of `sgd_forms`."""
 
     if TYPE_CHECKING:
-        # What the classifier has beside this.
+        # Attributes of the classifier this is mixed into.
         bias: str
         budget: int | None
         sampling: str
@@ -41,13 +41,13 @@ class SGDModel:
 
     @property
     def trace_(self) -> Any:
-        """How the run went."""
+        """The trace of the run."""
         check_is_fitted(self, "_form")
         return one_or_all(self._traces)
 
     @property
     def bound_(self) -> "ExpectedBound":
-        """What theory promises (see `ExpectedBound`)."""
+        """The theoretical guarantee (see `ExpectedBound`)."""
         check_is_fitted(self, "_form")
         steps = self._form.iterates[0].steps
         if self._evidence is None:
@@ -63,13 +63,13 @@ class SGDModel:
 
     @property
     def alpha_(self) -> float:
-        """lambda of the steps that were taken."""
+        """lambda of the steps taken."""
         check_is_fitted(self, "_form")
         return self._form.iterates[0].steps.lam
 
     @property
     def certificate_(self) -> Any:
-        """What was reached (see `Certificate`), on the training data of `fit`."""
+        """The certificate (see `Certificate`) on the training data of `fit`."""
         check_is_fitted(self, "_form")
         if self._evidence is None:
             raise DataError("the rows of a stream are not kept; certify(X, y) says how good the model is on given rows")
@@ -136,7 +136,7 @@ class SGDModel:
 
     @property
     def support_vectors_(self) -> Rows:
-        """Items that have a coefficient."""
+        """Items with a non-zero coefficient."""
         return self._alpha_form("support_vectors_").items
 
     @property

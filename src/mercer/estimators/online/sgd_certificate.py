@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from mercer.problems.certificate import Certificate
 
 
-# Pair steps for the bound of a kernel problem, beside two for each item; and their tolerance.
+# Pair steps for the bound of a kernel problem, in addition to two per item; and their tolerance.
 FEWEST_PAIR_STEPS = 10_000
 BOUND_TOL = 1e-4
 
 
 class SGDEvidence(KeptData):
-    """The training data of a fit, until its certificates and its radius are asked for."""
+    """The training data of a fit, kept until its certificates and its radius are read."""
 
     if TYPE_CHECKING:
         _rho: Any
@@ -48,7 +48,7 @@ class SGDEvidence(KeptData):
         self._rho, self._found = None, None
 
     def rho(self) -> float:
-        """The largest c |psi(x_i)|: no step is longer than this share of it."""
+        """The largest c |psi(x_i)|, which bounds the length of a step."""
         if self._rho is None:
             self._require_same_data()
             self._rho = self.data.rho(self.form, self.data.step_weights())
@@ -64,7 +64,7 @@ class SGDEvidence(KeptData):
         return self._found
 
     def settle(self) -> None:
-        """Measure rho, if the data are still the same, and let them go: a copy has none."""
+        """Measure rho, if the data are unchanged, and drop them: a copy has none."""
         if self._rho is None and self._is_same():
             self._rho = self.data.rho(self.form, self.data.step_weights())
         self.data = None
@@ -77,7 +77,7 @@ class SGDEvidence(KeptData):
 
 
 class WeightedRows:
-    """Rows with the sides they are on, how often they count and the weight of their losses."""
+    """Rows with their sides, multiplicities and loss weights."""
 
     def __init__(self, X: Rows, sides: FloatArray, loss_weights: FloatArray, counts: FloatArray | None = None) -> None:
         self.X, self.sides, self.loss_weights = X, sides, loss_weights
@@ -85,7 +85,7 @@ class WeightedRows:
 
     @property
     def counts(self) -> FloatArray:
-        """How often each row counts."""
+        """The multiplicity of each row."""
         return np.ones(len(self.loss_weights)) if self._counts is None else self._counts
 
     def mean_weight(self) -> float:
@@ -93,17 +93,17 @@ class WeightedRows:
         return float(np.average(self.loss_weights, weights=self._counts))
 
     def draw_weights(self) -> FloatArray | None:
-        """How likely each row is drawn, or None if all are alike: s_i c_i / c."""
+        """The probability of drawing each row, or None if uniform: s_i c_i / c."""
         if self._counts is None and (self.loss_weights == self.loss_weights[0]).all():
             return None
         return self.counts * (self.loss_weights / self.mean_weight())
 
     def step_weights(self) -> FloatArray:
-        """The factor on the step of a row that was drawn in proportion to its own weight: c."""
+        """The step factor of a row drawn in proportion to its own weight: c."""
         return np.full(len(self.loss_weights), self.mean_weight())
 
     def rho(self, form: Any, factors: FloatArray) -> float:
-        """The largest factor_i |psi(x_i)| of the rows that count."""
+        """The largest factor_i |psi(x_i)| of the rows of positive weight."""
         sizes = factors * np.sqrt(form.squares(self.X))
         return float(np.max(sizes, initial=0.0, where=self.counts * self.loss_weights > 0))
 
@@ -161,7 +161,7 @@ def _values_at_support(form: "KernelForm", X: Rows, coefficients: FloatArray, n_
 def _dual_point(
     risk: RegularisedRisk, matrix: "KernelMatrix", values: FloatArray, budget: Budget, kernel: "Kernel"
 ) -> FloatArray:
-    """Feasible dual coefficients from SVC's solver, which need not come to its end."""
+    """Feasible dual coefficients from SVC's solver, which need not converge."""
     problem = risk.soft_margin()
     used = np.flatnonzero(problem.C > 0)
     part = replace(problem, signs=problem.signs[used], C=problem.C[used])

@@ -1,4 +1,4 @@
-"""The two forms in which stochastic gradient descent keeps what it has learnt.
+"""The two forms in which stochastic gradient descent keeps its iterates.
 
 *w*: a weight for each feature. *alpha*: a coefficient for each support vector, for any kernel.
 Both hold one iterate for each two-class problem, take rows from a fixed set or as they come,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def _each(iterates: "Sequence[Iterate]", work: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
-    """work(k) for each two-class problem, side by side; their answers in order."""
+    """work(k) for each two-class problem, side by side; the results in order."""
     answers = [None] * len(iterates)
 
     def run(k: int) -> None:
@@ -66,7 +66,7 @@ def _visit(
     limits: "Limits",
     n_jobs: int | None,
 ) -> tuple[Status, list[Any]]:
-    """One visit to each of `places` in order: (status, a point of the trace for each problem)."""
+    """One visit to each of `places` in order: (status, a trace point for each problem)."""
 
     def work(k: int) -> Any:
         def draw(first: int, count: int) -> IndexArray:
@@ -117,7 +117,7 @@ class WeightForm:
         return Expansion.single(Linear(), weights, np.eye(len(weights)), intercepts)
 
     def squares(self, X: Rows) -> FloatArray:
-        """|x|^2 of each row, the feature of a penalised bias included."""
+        """|x|^2 of each row, the penalised bias feature included."""
         return RowProducts(view_rows(X), X.shape[1]).squares() + float(self.has_bias)
 
 
@@ -173,12 +173,12 @@ class KernelForm:
     def visit(
         self, X: Rows, sides: FloatArray, weights: FloatArray, limits: "Limits", n_jobs: int | None
     ) -> tuple[Status, list[Any]]:
-        """A visit to each item of X, after the support vectors that are there already."""
+        """A visit to each item of X, after the present support vectors."""
         held = len(self.support)
         more = X.shape[0] if hasattr(X, "shape") else len(X)
         data, matrix = self._matrix(_joined(self.items, X), limits, n_jobs)
         self.iterates = [iterate.extended(more) for iterate in self.iterates]
-        # The signs and weights of support vectors are in their coefficients; these are not read.
+        # Support vectors carry signs and weights in their coefficients; these entries are not read.
         sides = np.concatenate([np.ones((len(sides), held)), sides], axis=1)
         weights = np.concatenate([np.ones(held), weights])
         ended = _visit(self.iterates, matrix, sides, weights, np.arange(held, held + more), limits, 1)
@@ -187,13 +187,13 @@ class KernelForm:
 
     def _matrix(self, X: Rows, limits: "Limits", n_jobs: int | None) -> "tuple[TrainingData, KernelMatrix]":
         data, budget = TrainingData(self.kernel, X), Budget.resolve(self.memory_limit, None, X)
-        # Kernel values in single precision could turn a step.
+        # Kernel values in single precision could change a step.
         matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs)
-        # Without shares of the matrix: callbacks of stochastic descent expect points of another kind.
+        # Without reports on the matrix: callbacks of stochastic descent expect points of another kind.
         return data, stored_if_small(matrix, budget, lambda _share=None: limits.stop())
 
     def _keep(self, data: TrainingData) -> None:
-        """Forget everything but the support vectors of any problem."""
+        """Drop everything but the support vectors of any problem."""
         self.support = np.unique(np.concatenate([iterate.support() for iterate in self.iterates]))
         for iterate in self.iterates:
             iterate.keep(self.support)
@@ -211,7 +211,7 @@ class KernelForm:
         return Expansion.single(self.kernel, self.vectors, coefficients.T, intercepts, self.origin)
 
     def squares(self, X: Rows) -> FloatArray:
-        """k(x, x) of each item, the feature of a penalised bias included."""
+        """k(x, x) of each item, the penalised bias feature included."""
         data = TrainingData(self.kernel, X)
         return np.maximum(self.kernel.diag_of(data.prepare(np.float64)), 0.0) + float(self.has_bias)
 
@@ -221,7 +221,7 @@ class KernelForm:
 
 
 def _joined(items: Any, more: Any) -> Any:
-    """Items followed by others of their kind."""
+    """Items with others of the same kind appended."""
     if items is None:
         return more
     if sparse.issparse(more):

@@ -17,12 +17,12 @@ from mercer.solvers.stochastic.perceptron import Schedule
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-# Epochs that nobody will see the end of.
+# Stands for an unlimited number of epochs.
 NO_LIMIT = 2**62
 
 
 def visiting_plan(estimator: "BaseEstimator", X: Rows, codes: IndexArray, copies: FloatArray) -> Schedule:
-    """The `Schedule` of a fit to points of given weights; `X` is None for items that cannot be compared."""
+    """The `Schedule` of a fit to weighted points; `X` is None for items that cannot be compared."""
     order, seed = cast(IndexArray, np.flatnonzero(copies > 0)), None
     stands_for = cast(IndexArray, np.full(len(copies), -1))
     stands_for[order] = np.arange(len(order))
@@ -57,7 +57,7 @@ def distinct_rows(
 
 
 def shared_out(values: FloatArray, plan: Schedule, copies: FloatArray) -> FloatArray:
-    """Values of the points that are visited, divided among the equal ones they stand for, by their weights."""
+    """Values of the visited points, divided by weight among the equal points that each represents."""
     whole = plan.copies[plan.order][plan.stands_for] if len(plan.order) else 1.0
-    # First the share: what is at its bound stays there.
+    # The share first, so that a value at its bound stays there.
     return np.where(cast(IndexArray, plan.stands_for) >= 0, (values[plan.stands_for] / whole) * copies, 0.0)

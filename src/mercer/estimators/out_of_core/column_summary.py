@@ -1,4 +1,4 @@
-"""What a column holds, learnt block by block: means and deviations, labels and how many rows have each.
+"""Summaries of columns, gathered block by block: means and deviations, labels and their counts.
 
 Means and sums of squares of two parts are combined as in Chan, Golub & LeVeque (1983, eq. 1.5), which loses no digits
 however large the mean is. Blocks are combined in their order, so that the result has the same bits whoever read them.
@@ -15,13 +15,13 @@ from mercer._types import Array, BoolArray, FloatArray
 from mercer.kernels.table.column import Column
 from mercer.kernels.table.column_frame import TRUTH, ColumnFrame
 
-# Different labels of a column that are counted at a time; where there are more, the rarest are forgotten.
+# Most distinct labels of a column counted at a time; beyond that, the rarest are dropped.
 MOST_COUNTED = 200_000
 
 
 @dataclass
 class Values:
-    """The values of a column of a block: numbers with those missing as NaN, or a list of labels with None."""
+    """The values of a column of a block: numbers with NaN for missing ones, or a list of labels with None."""
 
     kind: str  # "number", "date" or "text"
     numbers: FloatArray | None
@@ -29,14 +29,14 @@ class Values:
 
     @property
     def missing(self) -> BoolArray:
-        """Which are."""
+        """The mask of missing values."""
         if self.numbers is not None:
             return np.isnan(self.numbers)
         return np.fromiter((label is None for label in self.labels or ()), bool, len(self.labels or ()))
 
 
 def values_of(name: str, array: Array, kind: str | None = None) -> Values:
-    """What an array of a `ColumnFrame` holds; as texts, where they are known to be such."""
+    """The contents of an array of a `ColumnFrame`; as text, if they are known to be text."""
     if array.dtype.kind in "fiu" and kind != "text":
         return Values("number", array.astype(np.float64, copy=False), None)
     if kind == "text" and array.dtype.kind == "O":
@@ -45,7 +45,7 @@ def values_of(name: str, array: Array, kind: str | None = None) -> Values:
 
 
 def values_of_column(column: Column, kind: str | None = None) -> Values:
-    """The same of a column of any table."""
+    """The same for a column of any table."""
     if column.kind in ("number", "date") and kind != "text":
         numbers = np.array(column.values, np.float64)
         numbers[column.missing] = np.nan
@@ -54,7 +54,7 @@ def values_of_column(column: Column, kind: str | None = None) -> Values:
 
 
 def _label(value: Any) -> str:
-    """A label as files have it."""
+    """A label as written in files."""
     return TRUTH[bool(value)] if isinstance(value, bool | np.bool_) else str(value)
 
 
@@ -84,7 +84,7 @@ class ColumnSummary:
 
     @classmethod
     def of(cls, values: Values, block: int) -> "ColumnSummary":
-        """Of one block."""
+        """The summary of one block."""
         missing = int(np.count_nonzero(values.missing))
         n = len(values.missing) - missing
         kinds = {values.kind: block} if n else {}
@@ -108,7 +108,7 @@ class ColumnSummary:
         self._forget()
 
     def _forget(self) -> None:
-        """Keep the memory bounded: labels below the median count go, as in lossy counting (Manku & Motwani 2002)."""
+        """Bound the memory by dropping labels below the median count, as in lossy counting (Manku & Motwani 2002)."""
         if len(self.labels) <= MOST_COUNTED:
             return
         least = int(np.median(np.fromiter(self.labels.values(), np.int64, len(self.labels))))
@@ -117,14 +117,14 @@ class ColumnSummary:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the numbers; 1 where they are all the same."""
+        """The standard deviation of the numbers; 1 if they are all equal."""
         found = float(np.sqrt(self.squares / max(1, self.count)))
-        # Rounding alone makes a deviation of equal numbers.
+        # The computed deviation of equal numbers is pure rounding.
         return found if found > 1e-14 * abs(self.mean) and np.isfinite(found) else 1.0
 
 
 def joined(summaries: Iterable[dict[str, ColumnSummary]]) -> dict[str, ColumnSummary]:
-    """The summaries of all blocks, added in the order in which they come."""
+    """The summaries of all blocks, added in order of arrival."""
     found: dict[str, ColumnSummary] = {}
     for each in summaries:
         for name, summary in each.items():

@@ -10,15 +10,15 @@ from mercer._errors import DataError
 from mercer._types import FloatArray, IndexArray
 from mercer.estimators.out_of_core.column_summary import Values
 
-# Where the values are, or a row of them, for messages.
+# Describes the position of the values, or of one row of them, in messages.
 Where: TypeAlias = Callable[..., str]
 
 
 class Made(Protocol):
-    """Rows of features in the making: `Stack`, or what makes CSR rows."""
+    """Rows of features under construction: a `Stack`, or a builder of CSR rows."""
 
     def column(self, at: int) -> FloatArray:
-        """Where the values of a column are to be written, before the next one is asked for."""
+        """The destination of a column's values, valid until the next one is requested."""
         ...
 
     def put(self, rows: IndexArray, at: IndexArray | int, values: FloatArray) -> None:
@@ -28,7 +28,7 @@ class Made(Protocol):
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """Numbers, or dates as days: what is subtracted, what divides, what fills a gap, and whether one is told."""
+    """Numbers, or dates as days: offset, divisor, fill value, and whether missing values are reported."""
 
     name: str
     mean: float
@@ -44,11 +44,11 @@ class NumberColumn:
         return [self.name, *([f"{self.name} is missing"] if self.has_missing else [])]
 
     def fill(self, found: Values, made: Made, at: int, where: Where) -> None:
-        """Write its features of some rows, the first of which is at `at`."""
+        """Write its features for some rows, the first at `at`."""
         numbers, scaled = self._numbers(found, where), made.column(at)
         np.subtract(numbers, self.mean, out=scaled)
         scaled *= 1.0 / self.deviation
-        # NaN and infinity spoil a sum: one look where, as nearly always, there are none.
+        # NaN and infinity propagate to the sum: one check in the usual case that there are none.
         if not np.isfinite(scaled.sum()):
             missing = np.isnan(numbers)
             if not np.isfinite(numbers[~missing]).all():
@@ -71,7 +71,7 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """Labels: those that have a feature each, and whether rare ones share one and missing ones have one."""
+    """Labels: those with a feature each, and whether rare ones share one and missing ones have one."""
 
     name: str
     labels: tuple[str, ...]
@@ -88,7 +88,7 @@ class LabelColumn:
         return names + ([f"{self.name} is missing"] if self.has_missing else [])
 
     def fill(self, found: Values, made: Made, at: int, _where: Where) -> None:
-        """Write its features of some rows, the first of which is at `at`."""
+        """Write its features for some rows, the first at `at`."""
         places = self._places(found.labels or [])
         rows = np.flatnonzero(places >= 0)
         made.put(rows, at + places[rows], np.ones(len(rows)))

@@ -1,4 +1,4 @@
-"""The first pass over blocks: what the columns hold, and all targets, before anything is fitted."""
+"""The first pass over blocks: summaries of the columns, and all targets, before anything is fitted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from mercer.solvers.limits import Limits
 
 @dataclass
 class FirstPass:
-    """What the columns of a table hold, and its blocks, read as what they have turned out to be."""
+    """The summaries of a table's columns, and its blocks, read with the column types found."""
 
     columns: dict[str, ColumnSummary]
     blocks: Blocks
@@ -27,7 +27,7 @@ class FirstPass:
 def first_pass(
     blocks: Blocks, n_jobs: int | None = None, limits: Limits | None = None, with_targets: bool = True
 ) -> FirstPass:
-    """Read all blocks of a table once; again, where a column was taken for numbers that holds texts too."""
+    """Read all blocks of a table once; again if a column taken for numbers also holds text."""
     told = Progress(Limits() if limits is None else limits, blocks.n_rows)
     targets = [name for name in (blocks.target, blocks.weight) if name is not None and with_targets]
     while True:
@@ -58,7 +58,7 @@ def _summaries(
 def summary_of_block(
     i: int, blocks: Blocks, names: list[str], targets: list[str]
 ) -> tuple[dict[str, ColumnSummary], dict[str, Array]]:
-    """(what the columns of block i hold, its targets)."""
+    """(column summaries of block i, its targets)."""
     found, beside = {}, {}
     for name, array in blocks.columns(i, [*names, *targets]):
         if name in targets:
@@ -80,7 +80,7 @@ def _kind(blocks: Blocks, name: str) -> str | None:
 
 
 def _require_texts(blocks: Blocks, name: str, summary: ColumnSummary) -> None:
-    """Refuse a column that was meant to hold numbers: of which a few words are none."""
+    """Refuse a numeric column in which a few entries are words."""
     labels = sum(summary.labels.values())
     words = sum(count for label, count in summary.labels.items() if blocks.is_number(name, label))
     numbers = summary.count - labels + words
@@ -120,7 +120,7 @@ def _targets_of_block(i: int, blocks: Blocks) -> tuple[Any, Array | None]:
 
 
 def _again_as_texts(blocks: Blocks, i: int, n_jobs: int | None, stop: Any) -> tuple[list[Array], Array | None]:
-    """Of CSV: a target that looks like numbers in one block and holds words in another is one of texts."""
+    """For CSV: a target that is numeric in one block and has words in another is text."""
     again = blocks.with_target_as_text()
     if again is None:
         raise DataError(

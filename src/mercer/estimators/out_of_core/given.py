@@ -7,13 +7,13 @@ from mercer._errors import ParameterError
 
 
 def are_blocks(X: Any) -> bool:
-    """Whether rows come as `Blocks`; nobody has any who has not loaded their module, which brings all readers."""
+    """Whether rows come as `Blocks`; if their module was never imported they cannot, and importing it is slow."""
     module = sys.modules.get("mercer.io.blocks.blocks")
     return module is not None and isinstance(X, module.Blocks)
 
 
 def require_alone(y: Any, sample_weight: Any) -> None:
-    """Refuse targets beside blocks, which have their own."""
+    """Refuse separate targets, since blocks have their own."""
     for name, value, own in (("y", y, "target"), ("sample_weight", sample_weight, "weight")):
         if value is not None:
             raise ParameterError(
@@ -22,7 +22,7 @@ def require_alone(y: Any, sample_weight: Any) -> None:
 
 
 def no_sum_of_losses(model: Any) -> ParameterError:
-    """The error of a machine that cannot be learnt from `Blocks`."""
+    """The error of a machine that cannot learn from `Blocks`."""
     return ParameterError(
         f"this {type(model).__name__} is no sum of one loss over all rows, and cannot be learnt from Blocks; SVC (in "
         "pairs, or each class against the rest), SVR, KernelRidge and KernelLogisticRegression of two classes can with "

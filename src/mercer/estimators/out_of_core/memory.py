@@ -7,18 +7,18 @@ from mercer._errors import ParameterError
 from mercer._jit.memory import available_bytes, parse_bytes
 from mercer._jit.threads import thread_count
 
-# Doubles that a row takes for each machine beside its features, most of them while a certificate is computed: measured,
-# 142 bytes for the hinge, 119 for its square.
+# Doubles per row and machine beside the features, most of them during the certificate: measured, 142 bytes for the
+# hinge, 119 for its square.
 OF_A_ROW = 18
-# Copies of a block that exist while it is worked on: as it was read, as features in double precision, a part scaled.
+# Copies of a block that exist while it is processed: as read, as features in double precision, a scaled part.
 _COPIES = 3.5
-# Of what is free, where nobody set a limit, the share that kept blocks may take.
+# Share of the free memory that kept blocks may use without a limit.
 _SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Blocks side by side, and bytes of features that may be kept."""
+    """Number of blocks processed side by side, and bytes of features that may be kept."""
 
     n_jobs: int
     kept_bytes: int
@@ -27,8 +27,8 @@ class Plan:
 def plan(
     sizes: list[int], n_features: int, n_machines: int, n_jobs: int | None, memory_limit: int | str | None
 ) -> Plan:
-    """What fits into `memory_limit`, which bounds what the fit adds to the process, whatever that has already; a
-    ParameterError says what would be enough."""
+    """The plan that fits into `memory_limit`, which bounds what the fit adds to the process; a ParameterError says how
+    much would be enough."""
     block = int(_COPIES * 8 * max(sizes) * n_features)
     rows = 8 * OF_A_ROW * sum(sizes) * n_machines
     gram = 2 * 8 * (n_features + 1) ** 2 * n_machines

@@ -26,7 +26,7 @@ class Passes(LocalBlocks):
     blocks : Blocks
         Of rows of numbers, or mapped to such.
     limits : Limits
-        Asked before every block, and told how many rows of a pass are done.
+        Polled before every block; receives the number of rows done.
     room : Plan
         How many blocks are worked on at a time, and how many bytes of features are kept for the next pass.
 
@@ -41,7 +41,7 @@ class Passes(LocalBlocks):
         super().__init__(self._features, blocks.sizes, blocks.n_columns, room.n_jobs, self._told.stop)
         self._blocks = blocks
         self._kept: dict[int, Any] = {}
-        self._seen: set[int] = set()  # blocks that are kept, or are no better kept
+        self._seen: set[int] = set()  # blocks that are kept, or not worth keeping
         self._own = threading.local()
         self._left, self._lock = room.kept_bytes, threading.Lock()
         self.passes = self.rows_read = 0
@@ -80,7 +80,7 @@ class Passes(LocalBlocks):
         return found
 
     def _take_room(self, i: int, dtype: DTypeLike) -> bool:
-        """Whether there is room to keep a block for the next pass."""
+        """Whether a block fits into memory for the next pass."""
         size = self.sizes[i] * self.n_features * np.dtype(dtype).itemsize
         with self._lock:
             self.rows_read += self.sizes[i]
@@ -91,14 +91,14 @@ class Passes(LocalBlocks):
             return True
 
     def _room(self) -> Buffers:
-        """The arrays of this thread that the next block may have."""
+        """Buffers of the present thread for the next block."""
         if not hasattr(self._own, "room"):
             self._own.room = Buffers()
         return self._own.room
 
 
 def _read(blocks: Blocks, i: int, dtype: DTypeLike) -> Any:
-    """The features of a block, in memory of their own: what a worker of a cluster does."""
+    """The features of a block in fresh memory, for a worker of a cluster."""
     return blocks.matrix(i, dtype, fresh)
 
 
@@ -107,12 +107,12 @@ def feature_blocks(
 ) -> Passes:
     """`Blocks` as features for a solver, within a limit of memory.
 
-    `blocks` are rows of numbers, or ``blocks.mapped(feature_map)`` with anything that makes features of a block
+    `blocks` are numeric rows, or ``blocks.mapped(feature_map)`` with anything that turns a block into features
     (`mercer.io.blocks.mapped.FeatureMap`): columns of a table, kernel values with landmarks.
     """
     return Passes(blocks, limits, plan(blocks.sizes, blocks.n_columns, n_machines, n_jobs, memory_limit))
 
 
 def _is_view(features: Any) -> bool:
-    """Whether the numbers are somebody else's already, in memory or mapped."""
+    """Whether the numbers are already held elsewhere, in memory or mapped."""
     return not sparse.issparse(features) and features.base is not None

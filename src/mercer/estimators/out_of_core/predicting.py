@@ -1,4 +1,4 @@
-"""What a fitted machine says of `Blocks`: an answer for each block, and scores of all of them."""
+"""Predictions of a fitted machine for `Blocks`: an array for each block, and scores over all of them."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class PredictsBlocks:
-    """What a machine says of `Blocks`: an answer for each block, one after the other."""
+    """Predictions for `Blocks`: one array per block."""
 
     if TYPE_CHECKING:
-        # What the estimator has beside this.
+        # Attributes of the estimator this is mixed into.
         n_features_in_: int
 
         def predict(self, X: Any) -> Array: ...
@@ -39,7 +39,7 @@ class PredictsBlocks:
 
 
 class ClassifiesBlocks(PredictsBlocks):
-    """The same of a classifier, with the share of rows that it has right; stands before `ClassifierMixin`."""
+    """The same for a classifier, with its accuracy; precedes `ClassifierMixin`."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose label is predicted.
@@ -63,7 +63,7 @@ class ClassifiesBlocks(PredictsBlocks):
 
 
 class RegressesBlocks(PredictsBlocks):
-    """The same of a regression, with its R^2; stands before `RegressorMixin`."""
+    """The same for a regression, with its R^2; precedes `RegressorMixin`."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R^2 of the predictions.
@@ -87,7 +87,7 @@ class RegressesBlocks(PredictsBlocks):
 
 def rows_of(model: Any, blocks: "Blocks") -> Iterator[Any]:
     """The rows of each block, as the model takes them."""
-    # Nobody pays for the import of tables who has no blocks.
+    # Imported here, so that only users of blocks pay for importing tables.
     from mercer.kernels.table.column_frame import ColumnFrame
 
     check_is_fitted(model)
@@ -100,7 +100,7 @@ def rows_of(model: Any, blocks: "Blocks") -> Iterator[Any]:
         )
     for i in range(len(chosen)):
         rows = chosen.matrix(i)
-        # By name, where the fit knew names.
+        # By name, if the fit knew names.
         yield rows if names is None else ColumnFrame({str(name): rows[:, k] for k, name in enumerate(names)})
 
 
@@ -116,7 +116,7 @@ def _right_and_total(model: Any, blocks: "Blocks") -> tuple[float, float]:
 
 
 def _determination(model: Any, blocks: "Blocks") -> float:
-    """R^2: 1 less the share of the targets' variance that the predictions leave."""
+    """R^2: 1 minus the share of the targets' variance left by the predictions."""
     from mercer.estimators.out_of_core.column_summary import ColumnSummary
 
     errors, spread = 0.0, ColumnSummary()

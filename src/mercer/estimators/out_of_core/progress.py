@@ -1,4 +1,4 @@
-"""How far a pass over blocks has come, told now and then."""
+"""Progress reports of a pass over blocks."""
 
 import threading
 import time
@@ -8,12 +8,12 @@ import numpy as np
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import TracePoint
 
-# How long a pass goes on without a word.
+# Longest time of a pass without a report.
 SILENCE_SECONDS = 0.3
 
 
 class Progress:
-    """Tells the callbacks of `limits` now and then how many rows of a pass are done, in the thread that began it."""
+    """Reports to the callbacks of `limits` how many rows of a pass are done, in the thread that began it."""
 
     def __init__(self, limits: Limits, n_rows: int) -> None:
         self._limits, self._rows = limits, n_rows
@@ -21,11 +21,11 @@ class Progress:
         self._number = self.done = 0
 
     def begin(self, number: int) -> None:
-        """A pass begins; 0 is the first look, before there is anything to fit."""
+        """Start a pass; 0 is the first reading, before there is anything to fit."""
         self._number, self.done = number, 0
 
     def stop(self) -> bool:
-        """Whether the work should end now: asked before every block."""
+        """Whether the work should end now; polled before every block."""
         now = time.monotonic()
         if threading.get_ident() == self._thread and now - self._spoken >= SILENCE_SECONDS:
             self._spoken = now

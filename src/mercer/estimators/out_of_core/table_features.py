@@ -19,7 +19,7 @@ from mercer.io.blocks.blocks import Blocks
 from mercer.io.blocks.stack import Room, Stack
 from mercer.kernels.table.frame import as_frame
 
-# Features beyond which rows are kept sparse, if so small a share of them is not zero.
+# Rows of more features than this are kept sparse, if at most this share of them is non-zero.
 WIDE, SPARSE = 256, 0.1
 
 
@@ -41,7 +41,7 @@ class TableFeatures(BaseEstimator):
     most_labels : int, default=1000
         Labels of a column that have a feature each, the most frequent; the others are rare.
     missing : {"impute", "refuse"}, default="impute"
-        What a missing value is: filled as above, or an error that names its block, row and column.
+        How to treat a missing value: fill it as above, or raise an error that names its block, row and column.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class TableFeatures(BaseEstimator):
     is_sparse_ : bool
         Whether features come as CSR matrices.
     n_features_out_ : int
-        Features of a row.
+        Number of features.
     text_columns_ : list of str
         The columns that hold labels.
     n_features_in_ : int
@@ -76,7 +76,7 @@ class TableFeatures(BaseEstimator):
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what the columns hold.
+        """Learn the features from the contents of the columns.
 
         Parameters
         ----------
@@ -104,14 +104,14 @@ class TableFeatures(BaseEstimator):
         return self.fit(X, y).transform(X)
 
     def check_parameters(self) -> None:
-        """Refuse what `fit` could not use."""
+        """Refuse parameters that `fit` cannot use."""
         require_flag("scale", self.scale)
         require_count("rare", self.rare)
         require_count("most_labels", self.most_labels)
         require_choice("missing", self.missing, ("impute", "refuse"))
 
     def learn(self, summaries: dict[str, ColumnSummary], blocks: Blocks | None = None) -> None:
-        """Decide on the features, by what all blocks together hold; `blocks` know where a value was missing."""
+        """Decide on the features, from the contents of all blocks; `blocks` locate missing values in errors."""
         for name, summary in summaries.items():
             if self.missing == "refuse" and summary.missing:
                 raise _missing(name, blocks)
@@ -127,7 +127,7 @@ class TableFeatures(BaseEstimator):
     def _column(self, name: str, summary: ColumnSummary) -> FeatureColumn:
         if "text" not in summary.kinds:
             mean, deviation = (summary.mean, summary.deviation) if self.scale else (0.0, 1.0)
-            # What fills a gap is the mean, scaled or not.
+            # A gap is filled with the mean, scaled or not.
             return NumberColumn(name, mean, deviation, summary.mean, bool(summary.missing))
         ranked = sorted(summary.labels.items(), key=lambda each: (-each[1], each[0]))
         kept = [label for label, count in ranked[: self.most_labels] if count >= self.rare]
@@ -143,7 +143,7 @@ class TableFeatures(BaseEstimator):
 
     @property
     def n_features_out_(self) -> int:
-        """Features of a row."""
+        """Number of features."""
         return sum(len(column.features) for column in self.columns_)
 
     @property
@@ -200,14 +200,14 @@ class TableFeatures(BaseEstimator):
 
 
 class SparseRows:
-    """Features as a CSR matrix in the making: what `Stack` is for an array."""
+    """Features as a CSR matrix under construction: the counterpart of `Stack`."""
 
     def __init__(self, n: int, width: int, dtype: DTypeLike, *_others: Any) -> None:
         self._shape, self._dtype = (n, width), dtype
         self._parts: list[tuple[Array, Array, FloatArray]] = []
 
     def column(self, at: int) -> FloatArray:
-        """Where the values of a column are to be written."""
+        """The destination of a column's values."""
         values = np.empty(self._shape[0])
         self.put(np.arange(self._shape[0]), at, values)
         return values
@@ -223,7 +223,7 @@ class SparseRows:
 
 
 def _missing(name: str, blocks: Blocks | None) -> DataError:
-    """The error that names the first row without a value."""
+    """The error that names the first row with a missing value."""
     if blocks is None:
         return _no_value("the table", name)
     for i in range(len(blocks)):

@@ -12,7 +12,7 @@ from mercer.io.blocks.blocks import Blocks
 
 
 def note_columns(model: Any, blocks: Blocks) -> None:
-    """Note how many columns blocks have, and what they are called."""
+    """Record the number of columns of blocks, and their names."""
     vars(model).pop("feature_names_in_", None)
     model.n_features_in_ = blocks.n_columns
     if blocks.names is not None:
@@ -20,7 +20,7 @@ def note_columns(model: Any, blocks: Blocks) -> None:
 
 
 def labels_of(blocks: Blocks, n_jobs: int | None, stop: Any) -> tuple[Array, IndexArray, FloatArray | None]:
-    """(classes, the place of each row's label among them, weights or None), from a pass over the targets alone."""
+    """(classes, the index of each row's label among them, weights or None), from a pass over the targets alone."""
     parts, weights = all_targets(blocks, n_jobs, stop)
     found = [np.unique(part, return_inverse=True) for part in parts]
     parts.clear()

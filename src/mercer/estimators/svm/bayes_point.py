@@ -50,7 +50,7 @@ class BayesPointMachine(VersionSpaceMachine):
     slack : float, default=0.1
         Added to the diagonal of the kernel matrix, 0 or more: rows may then be misclassified, and the version space is
         never empty. 0 is the version space itself, and rows that cannot be separated are then an error.
-    bias : {"penalised", "none"}, default="penalised"
+    bias : {"penalized", "none"}, default="penalized"
         Whether there is a bias, as the weight of a feature that is 1 for every row, or none. A free bias is not offered
         because a version space is a cone.
     n_chains : int, default=4
@@ -150,7 +150,7 @@ class BayesPointMachine(VersionSpaceMachine):
         tol: float = 0.02,
         *,
         slack: float = 0.1,
-        bias: str = "penalised",
+        bias: str = "penalized",
         n_chains: int = 4,
         n_draws: int = 1000,
         min_ess: float = 200,
@@ -227,7 +227,7 @@ class BayesPointMachine(VersionSpaceMachine):
         super()._keep(X, data, setup, solved)
 
     def _keep_evidence(self, data: "TrainingData", setup: Any, solved: Any) -> None:
-        """Nothing: there is no certificate to be computed."""
+        """Nothing: there is no certificate to compute."""
 
     @property
     def certificate_(self) -> Any:

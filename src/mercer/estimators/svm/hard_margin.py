@@ -59,9 +59,9 @@ class HardMarginSVC(KernelClassifier):
         error.
     max_iter : int, default=-1
         Largest number of rounds for each two-class problem; -1 sets no limit.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the norm ("free"), is the weight of one more feature of value 1 and so part of
-        the norm ("penalised"), or is absent, which is the homogeneous case ("none").
+        the norm ("penalized"), or is absent, which is the homogeneous case ("none").
     multi_class : {"ovo", "ovr"}, default="ovo"
         How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
         against the rest ("ovr").

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class NuProblems(TwoClassProblems):
-    """The two-class problems of a fit, in the nu-form; refuses a nu that one of them cannot have."""
+    """The two-class problems of a fit in the nu-form; refuses an infeasible nu."""
 
     def __init__(
         self, codes: IndexArray, class_weight: FloatArray, multi_class: str, weights: FloatArray, nu: float
@@ -55,15 +55,15 @@ class NuProblems(TwoClassProblems):
         return NuMargin(task.signs, self.C[task.indices], self.nu, self.class_weight[self.codes[task.indices]])
 
     def put_sides_together(self) -> None:
-        """The points of two classes in the order of their sides: groups that follow each other are solved
-        where their matrix stands, and need no copy of it."""
+        """The points of two classes ordered by side: the matrix of consecutive groups is used in place, without a
+        copy."""
         (task,) = self.tasks
         order = np.argsort(-task.signs, kind="stable")
         self.tasks = [BinaryTask(task.indices[order], task.signs[order], task.label)]
         vars(self).pop("_problems", None)
 
     def require_feasible(self) -> None:
-        """Refuse nu before anything is solved, with the largest value that all problems can have."""
+        """Refuse an infeasible nu before anything is solved, naming the largest feasible value."""
         largest = [problem.largest_nu for problem in self.problems]
         k = int(np.argmin(largest))
         if self.nu > largest[k] * (1.0 + 1e-12):
@@ -76,7 +76,7 @@ class NuProblems(TwoClassProblems):
 
 
 class NuSolved(Solved):
-    """As `Solved`, with classifiers divided by their margins, as LIBSVM does."""
+    """`Solved` with classifiers divided by their margins, as in LIBSVM."""
 
     def __init__(self, setup: NuProblems, solutions: "Sequence[Solution]") -> None:
         super().__init__(setup, solutions)
@@ -206,7 +206,7 @@ class NuSVC(PredictsSets, Probable, KernelClassifier):
     trace_ : list of TracePoint, or a list of such lists
         The rounds of the solver, for each two-class problem where there are several.
     kernel_, kernel_reason_
-        The kernel that "auto" chose, and the reason; only if it was asked for.
+        The kernel that "auto" chose, and the reason; only if it was requested.
 
     Examples
     --------
@@ -316,7 +316,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
     def _solve_with_folds(
         self, data: "TrainingData", setup: NuProblems, budget: "Budget", limits: "Limits", folds: IndexArray | None
     ) -> "tuple[SolvedProblems, list[FloatArray]]":
-        """Solutions, and where there are folds, out-of-fold decision values for each problem."""
+        """Solutions and, if there are folds, out-of-fold decision values for each problem."""
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         if setup.n_classes == 2 and is_worth_storing(matrix, len(setup.tasks[0].indices), budget):
             setup.put_sides_together()
@@ -340,7 +340,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
             )
 
         def again(problem: NuMargin, solution: "Solution") -> Callable[..., Any]:
-            # Scores are divided by the margin, and their errors with them.
+            # Scores are divided by the margin, and so are their errors.
             loosely = max(self.tol, SCORE_TOL * problem.margin(solution.bias))
 
             def solve_fold(dual: "DualProblem", matrix: "KernelMatrix", start: FloatArray | None) -> "Solution":

@@ -117,7 +117,7 @@ class NuSVR(PredictsIntervals, Regression):
     trace_ : list of TracePoint
         The rounds of the solver.
     C_, kernel_, kernel_reason_
-        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was asked for.
+        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was requested.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One-class learning by a half-space: what most of the data are like, and what is not like them."""
+"""One-class learning by a half-space that contains most of the data."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -107,7 +107,7 @@ class OneClassSVM(Detector):
     trace_ : list of TracePoint
         The rounds of the solver.
     kernel_, kernel_reason_
-        The kernel that "auto" chose, and the reason; only if it was asked for.
+        The kernel that "auto" chose, and the reason; only if it was requested.
 
     Examples
     --------

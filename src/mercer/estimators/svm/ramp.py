@@ -45,8 +45,8 @@ class _RampProblems(TwoClassProblems):
         self.problems = [RampMargin(task.signs, C[task.indices], s, bias) for task in self.tasks]
 
     def outliers_of_start(self, start: ArrayLike) -> list[BoolArray]:
-        """For each task the mask of rows that `start` takes for outliers: as a mask of all rows, or where its
-        decision values fall short of s."""
+        """For each task, the mask of rows that `start` treats as outliers: given as a mask of all rows, or by decision
+        values below s."""
         given, n, many = np.asarray(start), len(self.codes), len(self.tasks)
         is_mask = given.dtype == bool and given.shape == (n,)
         is_table = given.dtype.kind in "fiu" and (given.shape == (n, many) or (given.shape == (n,) and many == 1))
@@ -66,7 +66,7 @@ class _RampProblems(TwoClassProblems):
 
 
 class _RampCertifier(ProblemCertifier):
-    """A margin at the kink is judged with kernel values of its own."""
+    """A margin at the kink is judged with recomputed kernel values."""
 
     def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
         projections = self._projections(task, beta)
@@ -129,9 +129,9 @@ class RampSVC(KernelClassifier):
         kept.
     random_state : int, RandomState or None, default=None
         Seed of the random outliers; None stands for 0.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     multi_class : {"ovo", "ovr"}, default="ovo"
         How several classes are told apart: by a machine for each pair of classes ("ovo"), or for each class
         against the rest ("ovr").
@@ -321,7 +321,7 @@ class RampSVC(KernelClassifier):
 
         matrix = data.matrix(self.tol, self.gap_tol, budget, self.n_jobs)
         solutions = solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs)
-        # What was stopped before its first step has the problem it began with, and no steps.
+        # A fit stopped before its first step has its initial problem, and no steps.
         setup.problems = [getattr(s, "problem", p) for s, p in zip(solutions, setup.problems, strict=True)]
         return Solved(setup, solutions)
 

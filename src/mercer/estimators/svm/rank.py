@@ -12,7 +12,7 @@ from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.one_function import OneProblem
 from mercer.estimators.fitting.certifiers import ProblemCertifier
-from mercer.estimators.fitting.inputs import regression_input, require_fitted, unlabelled_input
+from mercer.estimators.fitting.inputs import regression_input, require_fitted, unlabeled_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.fitting.training import Budget, whole_matrix
 from mercer.estimators.fitting.two_class import Solved
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mercer.solvers.result import Solution
 
 
-# Up to this many rows accuracy costs nothing.
+# Up to this many rows full accuracy costs nothing.
 SMALL = 2000
 
 
@@ -66,10 +66,10 @@ class RankSVM(KernelModel):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-3
-        Largest difference between a coefficient and what the losses ask for, as a share of the largest
+        Largest difference between a coefficient and the response of the losses, relative to the largest
         one; and the relative duality gap.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        What a pair pays for falling short of the margin: the square of the shortfall, or the shortfall itself, which
+        The loss of a pair short of the margin: the square of the shortfall, or the shortfall itself, which
         is swayed less by a few pairs that are very wrong but takes longer.
     max_iter : int, default=-1
         Largest number of Newton steps; -1 sets no limit.
@@ -239,7 +239,7 @@ class RankSVM(KernelModel):
         else:
             if y is not None or qid is not None:
                 raise ParameterError("y and qid must be None where pairs are given; they would say the same twice")
-            X = unlabelled_input(self, X)
+            X = unlabeled_input(self, X)
             n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = target_weights(sample_weight, n)
         used = np.flatnonzero(weights)
@@ -316,7 +316,7 @@ class RankSVM(KernelModel):
 
 
 class _RankCertifier(ProblemCertifier):
-    """The dual point of a ranking has coefficients of its own, and a product of its own."""
+    """The dual point of a ranking has separate coefficients, and a separate product."""
 
     def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
         points = self.data.prepare(np.float64, task.indices)
@@ -339,7 +339,7 @@ def _queries(qid: ArrayLike | None, n: int) -> IndexArray:
     try:
         return np.unique(qid, return_inverse=True)[1].reshape(-1).astype(np.int64)
     except TypeError:
-        # Values that have no order are told apart all the same.
+        # Values without an order are numbered by first occurrence.
         numbers = {}
         return np.array([numbers.setdefault(value, len(numbers)) for value in qid], np.int64)
 
@@ -347,7 +347,7 @@ def _queries(qid: ArrayLike | None, n: int) -> IndexArray:
 def _require_every_query(qid: Array) -> None:
     if qid.dtype.kind not in "fmMO":
         return
-    # As double: single-precision NaNs are no Python floats.
+    # As double: single-precision NaNs are not Python floats.
     values = qid.astype(np.float64) if qid.dtype.kind == "f" else qid
     missing = np.flatnonzero(np.fromiter((is_missing(value) for value in values), bool, len(values)))
     if len(missing):
@@ -358,7 +358,7 @@ def _require_every_query(qid: Array) -> None:
 
 
 def _require_a_pair(problem: Ranking, n: int, pairs: Any = None) -> None:
-    """Refuse a problem without a pair that counts, and say why there is none."""
+    """Refuse a problem without any valid pair, and say why there is none."""
     if problem.n_pairs > 0:
         return
     n_used = len(problem.weights)

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from mercer.solvers.result import Solution
 
 
-# C times the mean of k(x, x) in the place of an infinite C, where nothing separates; and how well that is solved.
+# C times the mean of k(x, x) that replaces an infinite C if nothing separates; and the tolerance of that problem.
 STIFF, SOFT_TOL = 1000.0, 1e-3
-# Who keeps the proof.
+# Where the proof is found.
 IN_THE_ERROR = "error.proof has it"
-# Endings that say nothing of whether there is a hyperplane.
+# Endings that do not decide whether there is a hyperplane.
 UNDECIDED = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 
 
@@ -66,7 +66,7 @@ class SeparationSolved(Solved):
 
 
 class SeparationCertifier(ProblemCertifier):
-    """Certificates of hard margins, in the coordinates of the rows where the kernel is linear."""
+    """Certificates of hard margins, in the coordinates of the rows if the kernel is linear."""
 
     def _certificate(self, problem: Any, task: "BinaryTask", beta: FloatArray, intercept: float) -> "Certificate":
         k = next(k for k, each in enumerate(self.setup.tasks) if each is task)
@@ -133,13 +133,13 @@ def separate_all(
 
 
 def is_hard(setup: "TwoClassProblems") -> bool:
-    """Whether no row that takes part may be on the wrong side: every C is infinite."""
+    """Whether no participating row may be on the wrong side: every C is infinite."""
     C = setup.C[setup.C > 0.0]
     return bool(np.isinf(C).all())
 
 
 def refuse_contradictions(data: "TrainingData", setup: "TwoClassProblems") -> None:
-    """Raise `NotSeparableError` where equal rows have different labels, before anybody tries to solve that."""
+    """Raise `NotSeparableError` if equal rows have different labels, before trying to solve."""
     for k, overlap in _contradictions(data, setup).items():
         raise _not_separable(data, explicit_features(data), setup, setup.tasks[k], overlap, IN_THE_ERROR)
 
@@ -153,9 +153,9 @@ def separated_where_unsolved(
     tol: float,
     n_jobs: int | None,
 ) -> Any:
-    """Solutions of a soft margin's solver with C = inf, or better ones where it did not get there, or the proof.
+    """Solutions of the soft-margin solver with C = inf, or better ones if it failed, or the proof.
 
-    Where nothing separates, its dual grows without end, and a solver says no more than that it has stalled.
+    If nothing separates, the dual is unbounded, and that solver only reports that it stalled.
     """
     ending = Status.worst(solved.statuses)
     if ending == Status.OPTIMAL or ending in UNDECIDED:
@@ -163,7 +163,7 @@ def separated_where_unsolved(
     try:
         found = separate_all(data, setup, budget, limits, tol, n_jobs)
     except NotPositiveSemidefiniteError:
-        # No feature space in which anything could be separated: the solver has a stationary point, and says so.
+        # There is no feature space in which to separate: the solver has a stationary point, and says so.
         return solved
     if any(status in UNDECIDED for status in found.statuses):
         solved.statuses = [Status.worst(status for status in found.statuses if status in UNDECIDED)]
@@ -172,8 +172,8 @@ def separated_where_unsolved(
 
 
 def keep_normals(model: Any, X: Rows, data: "TrainingData", solved: Any) -> None:
-    """Give a model of a linear kernel one vector for each function instead of the sum of multipliers times rows, whose
-    rounding errors a tiny margin would not survive."""
+    """Store one normal vector per function of a linear kernel instead of a sum over support vectors, whose rounding
+    errors could exceed a tiny margin."""
     if isinstance(data.kernel, Linear) and all(normal is not None for normal in solved.normals):
         normals = np.vstack(solved.normals)
         vectors = type(X)(normals) if sparse.issparse(X) else normals
@@ -181,7 +181,7 @@ def keep_normals(model: Any, X: Rows, data: "TrainingData", solved: Any) -> None
 
 
 def sums_are_off(data: "TrainingData", setup: "Setup", solved: Any, tol: float) -> bool:
-    """Whether decision values from multipliers and rows would differ from those of the normals by more than `tol`."""
+    """Whether decision values by support vectors would differ from those by the normals by more than `tol`."""
     for task, beta, normal in zip(setup.tasks, solved.betas(), solved.normals, strict=True):
         if normal is not None:
             rows = data.X[task.indices].astype(np.float64)
@@ -198,7 +198,7 @@ def _softened(
     limits: Limits,
     n_jobs: int | None,
 ) -> Separation:
-    """The soft margin of rows that no hyperplane separates, with a C beside which the norm of w is little."""
+    """The soft margin of inseparable rows, with a C large enough that the norm of w hardly matters."""
     matrix = data.matrix(IN_DOUBLE, None, budget, n_jobs).view(task.indices)
     C = STIFF / max(float(np.mean(matrix.diag)), np.finfo(float).tiny ** 0.5)
     problem = SoftMargin(task.signs, np.full(len(task.signs), C), "hinge", setup.bias)
@@ -214,7 +214,7 @@ def _part(features: Any, rows: IndexArray) -> Any:
 
 
 def _contradictions(data: "TrainingData", setup: "TwoClassProblems") -> dict[int, Any]:
-    """The problems in which equal rows have different labels: proof for any kernel, and the shortest there is."""
+    """The problems in which equal rows have different labels: the shortest proof, valid for any kernel."""
     X = comparable_rows(data)
     if X is None:
         return {}
@@ -231,7 +231,7 @@ def _contradictions(data: "TrainingData", setup: "TwoClassProblems") -> dict[int
 def margin_and_radius(
     data: "TrainingData", rows: IndexArray, signs: FloatArray, bias: str, n_jobs: int | None = None
 ) -> tuple[float, float]:
-    """(largest margin, largest norm) of some rows in the feature space; the margin is 0 where nothing separates."""
+    """(largest margin, largest norm) of some rows in the feature space; the margin is 0 if nothing separates."""
     problem, limits = HardMargin(signs, bias), Limits()
     features = explicit_features(data)
     if features is None:
@@ -248,7 +248,7 @@ def margin_and_radius(
 
 
 def explicit_features(data: "TrainingData") -> Any:
-    """psi of the rows in double precision where it has at most MOST_FEATURES coordinates; else None."""
+    """psi of the rows in double precision if it has at most MOST_FEATURES coordinates; else None."""
     if data.kernel.takes_items or isinstance(data.kernel, Precomputed) or data.X.dtype.kind != "f":
         return None
     try:
@@ -258,10 +258,10 @@ def explicit_features(data: "TrainingData") -> Any:
     except (ParameterError, DataError):
         return None
     if features.shape[1] > MOST_FEATURES:
-        # Those of `Delta` are as many as there are distinct rows.
+        # `Delta` has as many as there are distinct rows.
         return None
     features = features.astype(np.float64, copy=False)
-    # The certificate and the predictions are of inner products.
+    # Certificate and predictions use inner products.
     require_no_overflow(features)
     return features
 
@@ -274,7 +274,7 @@ def _not_separable(
     overlap: Any,
     where: str,
 ) -> NotSeparableError:
-    """The error; `where` says who keeps the proof."""
+    """The error; `where` says where the proof is found."""
     bias, classes = setup.bias, setup.classes
     proof = _proof(data, features, bias, task, overlap)
     if len(task.label) == 2:
@@ -282,7 +282,7 @@ def _not_separable(
         who = f"the classes {first!r} and {second!r}"
     else:
         who = f"the class {classes[task.label[0]].item()!r} and the others"
-    plane = {"free": "hyperplane", "penalised": "hyperplane", "none": "hyperplane through the origin"}[bias]
+    plane = {"free": "hyperplane", "penalized": "hyperplane", "none": "hyperplane through the origin"}[bias]
     space = "" if isinstance(data.kernel, Linear) else f" in the feature space of {data.kernel!r}"
     if proof.is_exact:
         said, remedy = _met(bias, proof), "another kernel may allow none"
@@ -322,7 +322,7 @@ def _proof(data: "TrainingData", features: Any, bias: str, task: "BinaryTask", o
         gram[:] = data.X[np.ix_(rows, rows)]
     else:
         data.kernel.tile(items, items, gram, 0, 0)
-    # Of a given matrix, items with the same row are the same to every function of it.
+    # Items with equal rows of a given matrix are equal to every function of it.
     vectors = data.support_vectors(rows) if items is not None else data.X[rows]
     return NotSeparableProof(
         indices=rows,
@@ -337,7 +337,7 @@ def _proof(data: "TrainingData", features: Any, bias: str, task: "BinaryTask", o
 
 
 def _is_exact(items: Any, signs: FloatArray, bias: str, has_coordinates: bool) -> bool:
-    """Whether the rows of a proof show it by themselves: they are equal, or known by coordinates and no mere pair."""
+    """Whether the rows of a proof are convincing by themselves: equal, or known by coordinates and more than a pair."""
     if sparse.issparse(items):
         items = items.toarray()
     if len(signs) == 2 and signs[0] != signs[1] and np.array_equal(items[0], items[1]):
@@ -346,7 +346,7 @@ def _is_exact(items: Any, signs: FloatArray, bias: str, has_coordinates: bool) -
 
 
 def _same_for_same_items(gram: FloatArray, items: Any) -> FloatArray:
-    """Rows and columns of equal items made equal, so that they cancel in full."""
+    """Rows and columns of equal items made identical, so that they cancel exactly."""
     if sparse.issparse(items):
         items = items.toarray()
     for i in range(len(items)):

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from mercer.solvers.result import Solution
 
 
-# What support vectors may cost a hard margin of 1; beyond it, the weights themselves are kept.
+# Error that a sum over support vectors may cause at a hard margin of 1; beyond it, the weights are stored.
 SUM_ERROR = 1e-9
 
 
@@ -108,11 +108,11 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     random_state : int, RandomState or None, default=None
         Rows are dealt to the folds of `probability` according to their contents; a seed gives different folds.
         Nothing else is random.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        What a row pays for falling short of the margin: the shortfall, or its square.
+        The loss of a row short of the margin: the shortfall, or its square.
     multi_class : {"auto", "ovo", "ovr", "crammer_singer"}, default="auto"
         How several classes are told apart: by a machine for each pair of classes, by one for each class against the
         rest, or by a single machine for all of them, which has a single certificate. "auto" is pairs, unless C="auto"
@@ -186,7 +186,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     trace_ : list of TracePoint, or a list of such lists
         The rounds of the solver, for each two-class problem where there are several.
     C_, kernel_, kernel_reason_
-        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was asked for.
+        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was requested.
 
     Examples
     --------
@@ -200,7 +200,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     True
     """
 
-    # Names that `solver` takes.
+    # Values of `solver`.
     solvers = tuple(SOLVERS)
 
     _multi_classes = ("auto", "ovo", "ovr", "crammer_singer")
@@ -276,7 +276,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
             self._require_together()
 
     def _require_together(self) -> None:
-        """Refuse what the machine for all classes together does not have."""
+        """Refuse options that the joint machine for all classes does not support."""
         if self.loss != "hinge":
             raise ParameterError(f"loss must be 'hinge' with multi_class='crammer_singer', got {self.loss!r}")
         if self.solver not in ("auto", "smo"):
@@ -295,7 +295,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         is_together = self.multi_class == "crammer_singer"
         if is_together and not np.isfinite(C).all():
             raise ParameterError(f"C must be finite with multi_class='crammer_singer', got {self.C!r}")
-        # Two classes together have w_1 = -w_0, and w_1 - w_0 is the machine of twice the weight.
+        # A joint machine of two classes has w_1 = -w_0, and w_1 - w_0 is the binary machine of twice the weight.
         how, times = ("ovr", 2.0) if is_together else (strategy_of(self), 1.0)
         setup = TwoClassProblems(codes, n_classes, how, times * C, self.loss, self.bias)
         if is_together and n_classes > 2:
@@ -321,8 +321,8 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     ) -> "SolvedProblems":
         """The hard margin, or the proof that there is none.
 
-        In coordinates, where there are few, it is decided in no time. Elsewhere the solver of the soft margin is the
-        quicker one, with many support vectors above all, but it cannot say that nothing separates.
+        In coordinates, if there are few, it is decided at once. Otherwise the soft-margin solver is faster, especially
+        with many support vectors, but it cannot prove that nothing separates.
         """
         how = data, setup, budget, limits, self.tol, self.n_jobs
         if explicit_features(data) is None:
@@ -337,7 +337,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     def _solve_together(
         self, data: "TrainingData", setup: TogetherProblem, budget: "Budget", limits: "Limits"
     ) -> JointSolved:
-        """The machine of Crammer and Singer."""
+        """The Crammer-Singer machine."""
         starts, indices = self._starts(setup), setup.tasks[0].indices
         start = None if starts is None else np.stack(starts, axis=1)
         options = {"tol": self.tol, "gap_tol": self.gap_tol, "convex": data.kernel.is_psd is True}
@@ -371,7 +371,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         limits: "Limits",
         folds: IndexArray | None,
     ) -> "tuple[SolvedProblems, list[FloatArray]]":
-        """Solutions, and where there are folds, out-of-fold decision values for each problem."""
+        """Solutions and, if there are folds, out-of-fold decision values for each problem."""
         starts, solver = self._starts(setup), cast(Any, SOLVERS[self.solver])
         options = {"tol": self.tol, "memory": budget.working, "convex": data.kernel.is_psd is True}
 

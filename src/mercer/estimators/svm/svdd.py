@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-# Diagonals of a given matrix that differ by less, relative to the largest, are equal.
+# Relative difference below which diagonal entries of a given matrix are equal.
 SAME = 1e-10
 
 
@@ -114,7 +114,7 @@ class SVDD(Detector):
     trace_ : list of TracePoint
         The rounds of the solver.
     kernel_, kernel_reason_
-        The kernel that "auto" chose, and the reason; only if it was asked for.
+        The kernel that "auto" chose, and the reason; only if it was requested.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class SVDD(Detector):
 
     @property
     def _kernel_is_given(self) -> bool:
-        """Whether the kernel is a matrix rather than a function of the user's."""
+        """Whether the kernel is a matrix rather than a user's function."""
         return not callable(self.kernel) or isinstance(self.kernel, Precomputed)
 
     def _keep(self, X: Rows, data: "TrainingData", setup: Any, solved: Any) -> None:
@@ -188,7 +188,7 @@ class SVDD(Detector):
 
     @property
     def coef_(self) -> FloatArray:
-        """There are none: the border is a sphere."""
+        """None: the border is a sphere."""
         raise AttributeError("SVDD has no coef_: the border is a sphere; center_ and radius_ describe it")
 
     @property

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Regression(AutomaticC, RegressesBlocks, RegressorMixin, OneFunctionModel):
-    """What both forms of support vector regression do alike."""
+    """The common part of both forms of support vector regression."""
 
     # Whether the kernel may be "auto".
     _chooses_kernel = True
@@ -52,7 +52,7 @@ class Regression(AutomaticC, RegressesBlocks, RegressorMixin, OneFunctionModel):
         return self._fit_and_tell(X, y, sample_weight)
 
     def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Array, Any]:
-        # All readers of files come with it, and few fits ask.
+        # Imported here: it brings all file readers, and few fits need them.
         from mercer.estimators.low_rank.from_blocks import targets_to_learn
 
         return targets_to_learn(self, X, y, sample_weight, limits)
@@ -118,9 +118,9 @@ class SVR(PredictsIntervals, Regression):
         Whether to print a line to standard error after every round.
     max_iter : int, default=-1
         Largest number of pair steps; -1 sets no limit.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     gap_tol : float, optional
         Relative duality gap, positive, at which to stop instead of at `tol`.
     time_limit : float, optional
@@ -179,7 +179,7 @@ class SVR(PredictsIntervals, Regression):
     trace_ : list of TracePoint
         The rounds of the solver.
     C_, kernel_, kernel_reason_
-        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was asked for.
+        The C and the kernel that "auto" chose, and the reason for the kernel; only if "auto" was requested.
 
     Examples
     --------

@@ -32,16 +32,16 @@ class VersionSpaces(TwoClassProblems):
 
 
 class VersionSpaceMachine(KernelClassifier):
-    """What the centre machines share: the version spaces, and a matrix in double precision."""
+    """The common part of the centre machines: the version spaces, and a matrix in double precision."""
 
-    # One column for each class, whose largest is the answer.
+    # One column per class; the largest wins.
     decision_function_shape = "ovr"
     break_ties = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_number("slack", self.slack, least=0.0)
-        require_choice("bias", self.bias, ("penalised", "none"))
+        require_choice("bias", self.bias, ("penalized", "none"))
 
     def _two_class_problems(
         self, codes: IndexArray, class_weight: FloatArray, weights: FloatArray | None

@@ -10,7 +10,7 @@ from mercer._errors import ParameterError
 from mercer._jit.once import computed_once
 from mercer._types import ArrayLike, Rows
 from mercer.exchange.onnx.tables import Table, encoded
-from mercer.kernels.algebra.centred import Centred
+from mercer.kernels.algebra.centered import Centered
 from mercer.kernels.algebra.normalized import Normalized
 from mercer.kernels.algebra.scaled_power import Power, Scaled
 from mercer.kernels.algebra.sum_product import Product, Sum
@@ -197,7 +197,7 @@ def _positive(diagonal_value: "Tensor | float") -> "Tensor | float":
     return float(diagonal_value > 0) if isinstance(diagonal_value, float) else diagonal_value.above(0.0)
 
 
-def _centred(kernel: Centred, pairs: Pairs | TablePairs) -> "Tensor":
+def _centred(kernel: Centered, pairs: Pairs | TablePairs) -> "Tensor":
     inner, reference = kernel.kernel, kernel.reference
     means = inner(pairs.vectors, reference).mean(axis=1) - inner(reference, reference).mean()
     return matrix(inner, pairs) - _mean_over(inner, pairs, reference) - means
@@ -207,7 +207,7 @@ def _mean_over(kernel: "Kernel", pairs: Pairs | TablePairs, reference: Rows) -> 
     return matrix(kernel, pairs.beside(reference)).sum(1) / float(len(reference))
 
 
-def _centred_diagonal(kernel: Centred, pairs: Pairs | TablePairs) -> "Tensor":
+def _centred_diagonal(kernel: Centered, pairs: Pairs | TablePairs) -> "Tensor":
     inner, reference = kernel.kernel, kernel.reference
     return diagonal(inner, pairs) - 2.0 * _mean_over(inner, pairs, reference) + inner(reference, reference).mean()
 
@@ -272,6 +272,6 @@ _RULES = {
         lambda k, p: _product_of([diagonal(each, p) for each in k.kernels]),
     ),
     Normalized: (_normalised, lambda k, p: _positive(diagonal(k.kernel, p))),
-    Centred: (_centred, _centred_diagonal),
+    Centered: (_centred, _centred_diagonal),
     Encoded: (lambda k, p: matrix(k.kernel, p.encoded(k)), lambda k, p: diagonal(k.kernel, p.encoded(k))),
 }

@@ -208,9 +208,9 @@ class Kernel(Parameters):
         """k(x, y) / sqrt(k(x, x) k(y, y))."""
         return kernels.Normalized(self)
 
-    def centred(self) -> "Kernel":
+    def centered(self) -> "Kernel":
         """The kernel after shifting the mean of the training features to the origin."""
-        return kernels.Centred(self)
+        return kernels.Centered(self)
 
     def __add__(self, other: "Kernel | float") -> "Kernel":
         return kernels.Sum.of(self, other)

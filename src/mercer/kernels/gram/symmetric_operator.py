@@ -212,7 +212,7 @@ class WeightedOperator(SymmetricOperator):
         return self.base.suits_single(tolerance)
 
 
-class CentredOperator(SymmetricOperator):
+class CenteredOperator(SymmetricOperator):
     """H K H' with H = I - 1p': the features minus their mean, to which item i contributes p_i; 1/n by default."""
 
     def __init__(
@@ -242,9 +242,9 @@ class CentredOperator(SymmetricOperator):
         return max(self.base.size, float(np.abs(self.means).max(initial=0.0)))
 
     @property
-    def exact(self) -> "CentredOperator":
+    def exact(self) -> "CenteredOperator":
         """The same without noise."""
-        return CentredOperator(cast("FixedPointOperator", self.base).exact, self.means, shares=self.shares)
+        return CenteredOperator(cast("FixedPointOperator", self.base).exact, self.means, shares=self.shares)
 
     @property
     def diag(self) -> FloatArray:

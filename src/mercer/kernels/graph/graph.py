@@ -182,7 +182,7 @@ class Graph(FromOthers):
         weights = np.ones(len(edge)) if self.weights is None else self.weights[edge]
         return sparse.coo_array((weights, (tails, heads)), shape=(self.n_nodes, self.n_nodes)).tocsr()
 
-    def labelled(self, how: str | Sequence[Any] = "degree") -> "Graph":
+    def labeled(self, how: str | Sequence[Any] = "degree") -> "Graph":
         """The same graph with other node labels.
 
         Parameters
@@ -192,7 +192,7 @@ class Graph(FromOthers):
 
         Examples
         --------
-        >>> Graph([("a", "b"), ("b", "c")]).labelled("degree").node_labels
+        >>> Graph([("a", "b"), ("b", "c")]).labeled("degree").node_labels
         (1, 2, 1)
         """
         if isinstance(how, str) and how == "degree":

@@ -103,7 +103,7 @@ class PackedGraphs:
         """The keys of the node labels, which every graph must have."""
         self._require(
             "node_labels",
-            'pass Graph.of(graph).labelled("degree") for each, or give node_labels= (networkx: node data "label")',
+            'pass Graph.of(graph).labeled("degree") for each, or give node_labels= (networkx: node data "label")',
         )
         return _joined([graph.node_keys for graph in self.graphs], np.uint64)
 

@@ -120,7 +120,7 @@ class RandomWalk(StructuredKernel):
     ----------
     decay : float
         The weight of each further edge.
-    labelled : bool
+    labeled : bool
         Whether nodes must have equal labels; with False, graphs need no labels.
     edge_labels : bool
         Whether edges must have equal labels.
@@ -143,17 +143,17 @@ class RandomWalk(StructuredKernel):
     >>> from mercer import Graph
     >>> from mercer.kernels import RandomWalk
     >>> pair, triangle = Graph([(0, 1)]), Graph([(0, 1), (1, 2), (2, 0)])
-    >>> RandomWalk(decay=0.1, labelled=False)([pair, triangle])
+    >>> RandomWalk(decay=0.1, labeled=False)([pair, triangle])
     array([[ 4.44444444,  7.5       ],
            [ 7.5       , 15.        ]])
-    >>> RandomWalk(decay=0.3, labelled=False)([pair, triangle])
+    >>> RandomWalk(decay=0.3, labeled=False)([pair, triangle])
     Traceback (most recent call last):
         ...
     mercer._errors.ParameterError: decay must be below 0.25 for these graphs, got 0.3: ...
     """
 
     decay: float = 0.1
-    labelled: bool = True
+    labeled: bool = True
     edge_labels: bool = False
     weighted: bool = False
     edge_attributes: Kernel | None = None
@@ -163,7 +163,7 @@ class RandomWalk(StructuredKernel):
 
     def __post_init__(self) -> None:
         require_non_negative("decay", self.decay)
-        for name in ("labelled", "edge_labels", "weighted"):
+        for name in ("labeled", "edge_labels", "weighted"):
             require_flag(name, getattr(self, name))
         kernel = self.edge_attributes
         if kernel is not None and (not isinstance(kernel, Kernel) or kernel.takes_items):
@@ -190,13 +190,13 @@ class RandomWalk(StructuredKernel):
         edges = None
         if self.edge_attributes is not None:
             edges = self.edge_attributes.prepare(packed.edge_attributes, np.float64)
-        node_keys = packed.node_keys if self.labelled else _NO_KEYS
+        node_keys = packed.node_keys if self.labeled else _NO_KEYS
         arc_keys = packed.edge_keys[packed.edge] if self.edge_labels else _NO_KEYS
         weights = packed.weights[packed.edge] if self.weighted else np.ones(len(packed.edge))
         arrays = (packed.offsets, node_keys, packed.indptr, packed.heads, arc_keys, weights, packed.edge)
         directed = np.array([graph.directed for graph in packed.graphs], bool)
         # With labels, the product is smaller than the spectra suggest.
-        by_spectra = not (self.labelled or self.edge_labels or directed.any() or edges is not None)
+        by_spectra = not (self.labeled or self.edge_labels or directed.any() or edges is not None)
         spectra = _spectra(packed, weights) if by_spectra else None
         largest = self._largest_eigenvalues(packed, arrays, directed, spectra, edges)
         self._require_convergence(largest)

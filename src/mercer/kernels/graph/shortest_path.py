@@ -72,11 +72,11 @@ class ShortestPath(GraphCountKernel):
     Every ordered pair of nodes (u, v) of a graph that a path connects is a feature: the label of
     u, the label of v and the length of the shortest path (Borgwardt & Kriegel 2005). With
     `attributes` the nodes are also compared by a kernel of their numbers: the kernel is the sum of
-    k(u, u') k(v, v') over pairs of pairs of the same length (and, if `labelled`, the same labels).
+    k(u, u') k(v, v') over pairs of pairs of the same length (and, if `labeled`, the same labels).
 
     Parameters
     ----------
-    labelled : bool
+    labeled : bool
         Whether node labels are compared; with False, graphs need no labels.
     weighted : bool
         Whether the weights of edges are their lengths; otherwise every edge has length 1. Lengths
@@ -98,19 +98,19 @@ class ShortestPath(GraphCountKernel):
     >>> ShortestPath()([ethanol, ether])
     array([[ 8.,  4.],
            [ 4., 12.]])
-    >>> ShortestPath(labelled=False, attributes=RBF(gamma=1.0))([ethanol, ether]).round(2)
+    >>> ShortestPath(labeled=False, attributes=RBF(gamma=1.0))([ethanol, ether]).round(2)
     array([[12.35, 10.13],
            [10.13, 13.58]])
     """
 
-    labelled: bool = True
+    labeled: bool = True
     weighted: bool = False
     attributes: Kernel | None = None
 
     _instead_of_features = "attributes=None has one"
 
     def __post_init__(self) -> None:
-        for name in ("labelled", "weighted"):
+        for name in ("labeled", "weighted"):
             require_flag(name, getattr(self, name))
         if self.attributes is not None:
             require_kernel("attributes", self.attributes)
@@ -143,7 +143,7 @@ class ShortestPath(GraphCountKernel):
 
     def _compared(self, packed: PackedGraphs) -> tuple[KeyArray, FloatArray]:
         """The keys of the nodes and the lengths of the edges, empty if they do not count."""
-        node_keys = packed.node_keys if self.labelled else _NO_KEYS
+        node_keys = packed.node_keys if self.labeled else _NO_KEYS
         return node_keys, packed.weights if self.weighted else _NO_LENGTHS
 
     def tally(self, packed: PackedGraphs, first: int, last: int) -> Tally:
@@ -183,6 +183,6 @@ class ShortestPath(GraphCountKernel):
         return names
 
     def _name(self, graph: "Graph", start: int, end: int, length: float) -> str:
-        if not self.labelled:
+        if not self.labeled:
             return f"length {length:.7g}"
         return f"{graph.node_labels[start]} to {graph.node_labels[end]}, length {length:.7g}"  # type: ignore[index] # labelled

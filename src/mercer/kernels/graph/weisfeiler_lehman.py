@@ -138,7 +138,7 @@ class WeisfeilerLehman(GraphCountKernel):
             _refined(levels[number], *packed.arcs, *packed.arcs_back, edge_keys, begin, levels[number + 1])
         return levels
 
-    def neighbourhoods(self, items: Items) -> "tuple[KeyArray, Counts]":
+    def neighborhoods(self, items: Items) -> "tuple[KeyArray, Counts]":
         """(the key of every node's neighbourhood after each round, one round per row; the counts of all graphs)."""
         packed = PackedGraphs(graphs_of(items), type(self).__name__)
         return self._levels(packed, 0, len(packed)), self.counts_of(packed, np.float64)

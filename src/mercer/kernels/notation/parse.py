@@ -8,7 +8,7 @@ below and nothing else; it is never run as a program.
     sum      =  product { "+" product }
     product  =  power { "*" power }
     power    =  postfix [ "^" number ]                    also "**"
-    postfix  =  atom { "@" columns | ".normalized()" | ".centred()" }
+    postfix  =  atom { "@" columns | ".normalized()" | ".centered()" }
     atom     =  number | kernel | "(" sum ")"
     kernel   =  name [ "(" [ argument { "," argument } ] ")" ]
     argument =  [ name "=" ] value
@@ -219,12 +219,12 @@ class _Parser:
     def _method(self) -> Callable[[Kernel], Kernel]:
         self._require(".")
         token = self._take("name")
-        if token is None or token.text not in ("normalized", "normalised", "centred"):
+        if token is None or token.text not in ("normalized", "centered"):
             self._next -= token is not None
-            raise self._expected("normalized() or centred()")
+            raise self._expected("normalized() or centered()")
         self._require("(")
         self._require(")")
-        return Kernel.centred if token.text == "centred" else Kernel.normalized
+        return Kernel.centered if token.text == "centered" else Kernel.normalized
 
     def _atom(self) -> Kernel | float:
         self._depth += 1

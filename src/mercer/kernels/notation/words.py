@@ -4,7 +4,7 @@ import dataclasses
 import textwrap
 from typing import Any
 
-from mercer.kernels import Centred, Columns, Encoded, Normalized, On, Power, Product, Scaled, Standardised, Sum
+from mercer.kernels import Centered, Columns, Encoded, Normalized, On, Power, Product, Scaled, Standardized, Sum
 from mercer.kernels.notation.parse import snake_case
 
 # Letters that fit beside a name on a line of a terminal.
@@ -70,13 +70,13 @@ def _combined(kernel: Any) -> str | None:
         return f"{kernel.factor:g}*{_bracketed(kernel.kernel)}"
     if isinstance(kernel, Power):
         return f"{_bracketed(kernel.kernel)}^{kernel.exponent:g}"
-    if isinstance(kernel, Normalized | Centred):
-        ending = "normalized" if isinstance(kernel, Normalized) else "centred"
+    if isinstance(kernel, Normalized | Centered):
+        ending = "normalized" if isinstance(kernel, Normalized) else "centered"
         return f"{_bracketed(kernel.kernel)}.{ending}()"
     if isinstance(kernel, On):
         return f"{_bracketed(kernel.kernel)}@{_columns(kernel.names)}"
-    if isinstance(kernel, Standardised):
-        return f"standardised({kernel_words(kernel.kernel)})"
+    if isinstance(kernel, Standardized):
+        return f"standardized({kernel_words(kernel.kernel)})"
     if isinstance(kernel, Encoded):
         return f"({kernel_words(kernel.kernel)})@{_columns(tuple(kernel.columns))}"
     if isinstance(kernel, Columns):

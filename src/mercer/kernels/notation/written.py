@@ -35,8 +35,8 @@ def _expression(kernel: Any) -> tuple[str, int]:
         return f"{_part(kernel.kernel, _POSTFIX)} ** {_literal(kernel.exponent)}", _POWER
     if kind == "Normalized":
         return f"{_part(kernel.kernel, _POSTFIX)}.normalized()", _POSTFIX
-    if kind == "Centred" and kernel.reference is None:
-        return f"{_part(kernel.kernel, _POSTFIX)}.centred()", _POSTFIX
+    if kind == "Centered" and kernel.reference is None:
+        return f"{_part(kernel.kernel, _POSTFIX)}.centered()", _POSTFIX
     return _call(kernel, kind), _POSTFIX
 
 

@@ -17,7 +17,7 @@ from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.infer_kernel import inferred_kernels
 from mercer.kernels.table.on import On, compares_labels
-from mercer.kernels.table.standardised import Standardised
+from mercer.kernels.table.standardized import Standardized
 
 _COMBINATIONS = ("sum", "mean", "product")
 
@@ -36,7 +36,7 @@ class Columns(Kernel):
     combine : {"sum", "mean", "product"}
         "mean" divides by the sum of the weights; "product" multiplies, so that rows are alike
         only if they are in every column, and takes no weights.
-    standardise : bool
+    standardize : bool
         Bring columns of numbers to mean 0 and deviation 1, measured on the training rows.
     missing : float or "error"
         The kernel of two missing values of a column; see `On` for the rule, and its proof.
@@ -58,7 +58,7 @@ class Columns(Kernel):
     kernels: dict
     weights: dict | None = None
     combine: str = "sum"
-    standardise: bool = False
+    standardize: bool = False
     missing: float | str = 1.0
 
     takes_items = True
@@ -90,7 +90,7 @@ class Columns(Kernel):
             raise ParameterError("weights must not all be zero")
 
     def __hash__(self) -> int:
-        return hash((tuple(self.kernels.items()), self.combine, self.standardise, self.missing))
+        return hash((tuple(self.kernels.items()), self.combine, self.standardize, self.missing))
 
     @classmethod
     def infer(
@@ -131,7 +131,7 @@ class Columns(Kernel):
         {'age': RBF(gamma=1.0), 'town': Delta()}
         """
         kernels = inferred_kernels(as_frame(X), exclude, text, cyclic)
-        return cls(kernels, combine=combine, standardise=True, missing=missing)
+        return cls(kernels, combine=combine, standardize=True, missing=missing)
 
     @property
     def parts(self) -> dict[ColumnName, Kernel]:
@@ -141,12 +141,12 @@ class Columns(Kernel):
     def _part(self, name: ColumnName, kernel: Kernel) -> Kernel:
         if kernel.takes_tables:
             return kernel
-        return On(name, Standardised(kernel) if self._waits(kernel) else kernel, self.missing)
+        return On(name, Standardized(kernel) if self._waits(kernel) else kernel, self.missing)
 
     def _waits(self, kernel: Kernel) -> bool:
         """Whether a kernel is to be standardised and has not been."""
         is_of_numbers = kernel.takes_items is False and not compares_labels(kernel)
-        return self.standardise and is_of_numbers and not isinstance(kernel, Standardised)
+        return self.standardize and is_of_numbers and not isinstance(kernel, Standardized)
 
     @property
     def _weights(self) -> list[float]:

@@ -11,14 +11,14 @@ from mercer.kernels.table.columns import Columns
 from mercer.kernels.table.encoded import Encoded
 from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.on import On, compares_labels
-from mercer.kernels.table.standardised import Standardised
+from mercer.kernels.table.standardized import Standardized
 from mercer.kernels.vector.delta import Delta
 
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-def placed(kernel: "Kernel", X: Rows, *, standardise: bool = True) -> "Kernel":
+def placed(kernel: "Kernel", X: Rows, *, standardize: bool = True) -> "Kernel":
     """The kernel for rows of the table X, each part of it `On` the columns that it can read.
 
     A kernel of numbers reads all columns of numbers together, one of texts the column of texts, `Delta`
@@ -29,31 +29,31 @@ def placed(kernel: "Kernel", X: Rows, *, standardise: bool = True) -> "Kernel":
     kernel : Kernel
     X : table
         Its columns' kinds are looked at.
-    standardise : bool
+    standardize : bool
         Bring numbers to mean 0 and deviation 1, measured on the rows of the fit.
 
     Examples
     --------
     >>> from mercer.kernels import RBF, Spectrum, placed
     >>> rows = [{"age": 31, "note": "came by train"}, {"age": 60, "note": "came on foot"}]
-    >>> placed(RBF(gamma=0.1), rows, standardise=False)
+    >>> placed(RBF(gamma=0.1), rows, standardize=False)
     On('age', RBF(gamma=0.1))
     >>> placed(Spectrum(length=3), rows).column
     'note'
     """
     frame = as_frame(X)
     kinds = {name: frame.column(name).kind for name in frame.names}
-    return _placed(kernel, kinds, standardise)
+    return _placed(kernel, kinds, standardize)
 
 
-def _placed(kernel: "Kernel", kinds: Mapping[ColumnName, str], standardise: bool) -> "Kernel":
+def _placed(kernel: "Kernel", kinds: Mapping[ColumnName, str], standardize: bool) -> "Kernel":
     if kernel.takes_tables and not _is_made_of_kernels(kernel):
-        return _scaled(kernel) if standardise else kernel
+        return _scaled(kernel) if standardize else kernel
     read = _read_by(kernel)
     if len(read) == 1 and None not in read:
-        return _on(kernel, *cast("tuple[str]", read), kinds, standardise)
+        return _on(kernel, *cast("tuple[str]", read), kinds, standardize)
     nested = kernel.nested_kernels()
-    return kernel.replace(**{name: _placed(child, kinds, standardise) for name, child in nested.items()})
+    return kernel.replace(**{name: _placed(child, kinds, standardize) for name, child in nested.items()})
 
 
 def _is_made_of_kernels(kernel: "Kernel") -> bool:
@@ -64,9 +64,9 @@ def _is_made_of_kernels(kernel: "Kernel") -> bool:
 def _scaled(kernel: Any) -> "Kernel":
     """A kernel of named columns, with numbers standardised unless it says how they are read."""
     is_of_numbers = isinstance(kernel, On) and _read_by(kernel.kernel) == {"number"}
-    if not is_of_numbers or isinstance(kernel.kernel, Standardised):
+    if not is_of_numbers or isinstance(kernel.kernel, Standardized):
         return kernel
-    return On(kernel.column, Standardised(kernel.kernel), kernel.missing)
+    return On(kernel.column, Standardized(kernel.kernel), kernel.missing)
 
 
 def _read_by(kernel: "Kernel") -> set[str | None]:
@@ -83,10 +83,10 @@ def _read_by(kernel: "Kernel") -> set[str | None]:
     return {"label"} if isinstance(kernel, Delta) else {"number"}
 
 
-def _on(kernel: "Kernel", read: str, kinds: Mapping[ColumnName, str], standardise: bool) -> "Kernel":
+def _on(kernel: "Kernel", read: str, kinds: Mapping[ColumnName, str], standardize: bool) -> "Kernel":
     if read == "number":
         names = [name for name, kind in kinds.items() if kind in ("number", "date")]
-        own = Standardised(kernel) if standardise and not isinstance(kernel, Standardised) else kernel
+        own = Standardized(kernel) if standardize and not isinstance(kernel, Standardized) else kernel
         return On(_one_or_all(_some(names, kernel, "numbers", kinds)), own)
     if read == "label" and compares_labels(kernel):
         names = [name for name, kind in kinds.items() if kind in ("text", "category")]

@@ -46,7 +46,7 @@ class VersionSpaceDisplay:
     polygon : SphericalPolygon
     radius : float
         Of the largest ball inside: the sine of its angle on the sphere.
-    centres : dict of str to ndarray of shape (3,)
+    centers : dict of str to ndarray of shape (3,)
         Points to mark, each of length 1; "ball centre" is the centre of the ball.
 
     Attributes
@@ -68,7 +68,7 @@ class VersionSpaceDisplay:
     >>> from mercer.plot import VersionSpaceDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = VersionSpaceDisplay.from_data(X[:, 2:] - [2.6, 0.8], y == 0)
-    >>> sorted(display.centres)
+    >>> sorted(display.centers)
     ['analytic centre', 'ball centre', 'centre of mass']
     """
 
@@ -80,14 +80,14 @@ class VersionSpaceDisplay:
         classes: NDArray[Any],
         polygon: SphericalPolygon,
         radius: float,
-        centres: Mapping[str, NDArray[Any]],
+        centers: Mapping[str, NDArray[Any]],
     ) -> None:
         self.normals = normals
         self.labels = labels
         self.classes = classes
         self.polygon = polygon
         self.radius = radius
-        self.centres = dict(centres)
+        self.centers = dict(centers)
 
     @classmethod
     def from_data(
@@ -95,7 +95,7 @@ class VersionSpaceDisplay:
         X: ArrayLike,
         y: ArrayLike,
         *,
-        bias: str = "penalised",
+        bias: str = "penalized",
         estimators: Mapping[str, Any] | None = None,
         ax: Any = None,
         legend: bool = True,
@@ -107,7 +107,7 @@ class VersionSpaceDisplay:
         X : array-like of shape (n, 2), or (n, 3) without a bias
         y : array-like of shape (n,)
             Labels of two classes that a line (a plane through the origin) separates.
-        bias : {"penalised", "none"}
+        bias : {"penalized", "none"}
             Whether the third weight is a bias.
         estimators : dict of str to fitted linear classifier, optional
             More points to mark, by `coef_` and `intercept_`.
@@ -129,7 +129,7 @@ class VersionSpaceDisplay:
         polygon, radius, centres = _geometry(normals)
         for name, model in (estimators or {}).items():
             centres[name] = _weights(name, model, bias)
-        display = cls(normals=normals, labels=labels, classes=classes, polygon=polygon, radius=radius, centres=centres)
+        display = cls(normals=normals, labels=labels, classes=classes, polygon=polygon, radius=radius, centers=centres)
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
@@ -176,7 +176,7 @@ class VersionSpaceDisplay:
             self.walls_.extend(self.ax_.plot(*line.T, label=name, **style))
 
     def _draw_ball(self) -> None:
-        centre = self.centres["ball centre"]
+        centre = self.centers["ball centre"]
         angles = np.linspace(0.0, 2.0 * np.pi, RESOLUTION)
         around = np.column_stack([np.cos(angles), np.sin(angles)]) @ tangents(centre)
         rim = np.sqrt(max(0.0, 1.0 - self.radius**2)) * centre + self.radius * around
@@ -186,7 +186,7 @@ class VersionSpaceDisplay:
 
     def _draw_centres(self) -> None:
         self.marks_ = {}
-        for k, (name, point) in enumerate(self.centres.items()):
+        for k, (name, point) in enumerate(self.centers.items()):
             mark, colour = MARKS[k % len(MARKS)], MARK_COLOURS[k % len(MARKS)]
             style: dict[str, Any] = {"marker": mark, "s": 150 if mark == "*" else 60, "zorder": 5}
             if name in CENTRES:
@@ -207,9 +207,9 @@ class VersionSpaceDisplay:
 def _rows(X: Any, bias: str) -> NDArray[np.float64]:
     """The rows as vectors of three coordinates."""
     rows = np.asarray(dense(X), dtype=np.float64)
-    wanted = {"penalised": 2, "none": 3}.get(bias)
+    wanted = {"penalized": 2, "none": 3}.get(bias)
     if wanted is None:
-        raise DataError(f"bias must be 'penalised' or 'none', got {bias!r}")
+        raise DataError(f"bias must be 'penalized' or 'none', got {bias!r}")
     if rows.ndim != 2 or rows.shape[1] != wanted:
         raise DataError(
             f"X must have {wanted} columns with bias={bias!r}, got shape {rows.shape}; "
@@ -233,7 +233,7 @@ def _geometry(normals: NDArray[Any]) -> tuple[SphericalPolygon, float, dict[str,
 def _weights(name: str, model: Any, bias: str) -> NDArray[Any]:
     """A linear classifier as a point of the sphere."""
     weights = np.ravel(dense(model.coef_))
-    if bias == "penalised":
+    if bias == "penalized":
         weights = np.append(weights, np.ravel(model.intercept_))
     if weights.shape != (3,):
         raise DataError(f"{name!r} must be a linear classifier of two classes with three weights, got {len(weights)}")

@@ -45,7 +45,7 @@ class KernelRisk(WithBias):
     C : ndarray (n,)
         C times the weight of each point; all positive and finite.
     loss : Loss
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     """
 
     targets: np.ndarray
@@ -102,7 +102,7 @@ class KernelRisk(WithBias):
         """Dual objective; minus infinity if beta is outside the domain of the conjugate."""
         paid = self.C * self.loss.conjugate(-self.signs * beta / self.C)
         half = 0.5 * float(beta @ projections)
-        if self.bias == "penalised":
+        if self.bias == "penalized":
             half += 0.5 * float(beta.sum()) ** 2
         return float(beta @ self.linear - paid.sum()) - half
 

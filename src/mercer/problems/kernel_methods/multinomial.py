@@ -89,7 +89,7 @@ class Multinomial:
 
     def penalty(self, beta: FloatArray, projections: FloatArray, intercept: FloatArray) -> float:
         half = 0.5 * float(np.sum(beta * projections))
-        return half + 0.5 * float(np.sum(np.square(intercept))) if self.bias == "penalised" else half
+        return half + 0.5 * float(np.sum(np.square(intercept))) if self.bias == "penalized" else half
 
     def primal(self, beta: FloatArray, projections: FloatArray, intercept: FloatArray) -> float:
         """Primal objective, given <w_c, psi(x_i)>, shape (n, n_classes)."""
@@ -102,7 +102,7 @@ class Multinomial:
             return -np.inf
         entropy = -np.sum(q * np.log(np.where(q > 0, q, 1.0)), axis=1)
         half = 0.5 * float(np.sum(beta * projections))
-        if self.bias == "penalised":
+        if self.bias == "penalized":
             half += 0.5 * float(np.sum(beta.sum(axis=0) ** 2))
         return float(self.C @ entropy) - half
 
@@ -137,7 +137,7 @@ class Multinomial:
 
     def intercept(self, beta: FloatArray, free_bias: FloatArray) -> FloatArray:
         """b, one for each class."""
-        return {"free": free_bias, "penalised": beta.sum(axis=0), "none": np.zeros(self.n_functions)}[self.bias]
+        return {"free": free_bias, "penalized": beta.sum(axis=0), "none": np.zeros(self.n_functions)}[self.bias]
 
     def certificate(self, beta: FloatArray, projections: FloatArray, intercept: FloatArray) -> Certificate:
         """Like `KernelRisk.certificate`, for all classes together; counts are of coefficients."""

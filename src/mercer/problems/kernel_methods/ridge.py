@@ -100,7 +100,7 @@ class LeaveOneOut:
 
     predictions: np.ndarray
     mean_squared_error: float
-    generalised: float
+    generalized: float
 
     @classmethod
     def of(cls, problem: Ridge, alpha: FloatArray, inverse_diagonal: FloatArray) -> Self:

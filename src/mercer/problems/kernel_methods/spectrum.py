@@ -25,7 +25,7 @@ from mercer._types import FloatArray
 
 if TYPE_CHECKING:
     from mercer.kernels._types import Stop
-    from mercer.kernels.gram.symmetric_operator import CentredOperator, SymmetricOperator
+    from mercer.kernels.gram.symmetric_operator import CenteredOperator, SymmetricOperator
 
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -100,7 +100,7 @@ def numerical_rank(values: FloatArray, n: int, before: float = 0.0) -> int:
     return int(np.sum(values > n * _EPS * max(largest, before)))
 
 
-def largest_before(operator: "CentredOperator") -> float:
+def largest_before(operator: "CenteredOperator") -> float:
     """A lower bound on the largest eigenvalue of a centred matrix before centring: its value at 11'/n."""
     return operator.n * abs(operator.grand_mean)
 

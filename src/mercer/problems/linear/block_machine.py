@@ -114,7 +114,7 @@ class BlockMachine:
         A name accepted by `KernelMachine`, or a convex `Loss`.
     epsilon : float
         Of a tube given by name.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     scale : float
         s of a penalised bias.
     """
@@ -123,19 +123,19 @@ class BlockMachine:
     C: Any
     loss: Any
     epsilon: float = 0.0
-    bias: str = "penalised"
+    bias: str = "penalized"
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.bias not in ("free", "penalised", "none"):
-            raise ParameterError(f"bias must be 'free', 'penalised' or 'none', got {self.bias!r}")
+        if self.bias not in ("free", "penalized", "none"):
+            raise ParameterError(f"bias must be 'free', 'penalized' or 'none', got {self.bias!r}")
         is_tube = isinstance(self.loss, str) and self.loss in TUBE_LOSSES
         object.__setattr__(self, "loss", TUBE_LOSSES[self.loss](self.epsilon) if is_tube else resolve_loss(self.loss))
 
     @property
     def constant(self) -> float:
         """The constant feature: s, 1 for a free bias, 0 for none."""
-        return {"free": 1.0, "penalised": float(self.scale), "none": 0.0}[self.bias]
+        return {"free": 1.0, "penalized": float(self.scale), "none": 0.0}[self.bias]
 
     @property
     def is_free(self) -> bool:

@@ -33,20 +33,20 @@ class SparseMargin:
     Attributes
     ----------
     signs, C : ndarray (n,)
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     scale : float
         s of a penalised bias.
     """
 
     signs: np.ndarray
     C: np.ndarray
-    bias: str = "penalised"
+    bias: str = "penalized"
     scale: float = 1.0
 
     @property
     def bias_weight(self) -> float:
         """The cost of |b|."""
-        return 1.0 / self.scale if self.bias == "penalised" else 0.0
+        return 1.0 / self.scale if self.bias == "penalized" else 0.0
 
     def primal(self, w: FloatArray, b: float, values: FloatArray) -> float:
         """Primal objective, given f(x_i) for every i."""
@@ -65,7 +65,7 @@ class SparseMargin:
     def correlations(self, beta: FloatArray, gradient: FloatArray) -> float:
         """Largest |sum beta_i x_ij|, including the constant feature."""
         largest = np.max(np.abs(gradient), initial=0.0)
-        return float(max(largest, self.scale * abs(beta.sum())) if self.bias == "penalised" else largest)
+        return float(max(largest, self.scale * abs(beta.sum())) if self.bias == "penalized" else largest)
 
     def feasible(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
         """The best feasible multiple of beta, given sum beta_i x_ij for every j."""

@@ -36,7 +36,7 @@ class LinearMachine:
     C : ndarray (n,)
         C times the weight of each row; finite, and zero for a row that takes no part.
     loss : str
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     scale : float
         s of a penalised bias.
     """
@@ -44,7 +44,7 @@ class LinearMachine:
     targets: np.ndarray
     C: np.ndarray
     loss: str
-    bias: str = "penalised"
+    bias: str = "penalized"
     scale: float = 1.0
 
     @property
@@ -61,7 +61,7 @@ class LinearMachine:
         is_used, ridge = self.C > 0, loss.ridge(np.where(self.C > 0, self.C, 1.0))
         reach = np.where(is_used, np.minimum(loss.box(self.C), UNBOUNDED), 0.0)
         is_margin = loss.of == "margin"
-        kinds = {"free": (1.0, True), "penalised": (self.scale, False), "none": (0.0, False)}
+        kinds = {"free": (1.0, True), "penalized": (self.scale, False), "none": (0.0, False)}
         scale, has_equality = kinds[self.bias]
         return LinearDual(
             linear=self.targets,

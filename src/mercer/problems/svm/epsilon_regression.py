@@ -45,7 +45,7 @@ class EpsilonRegression(SignedRisk):
         C times the weight of each point; all positive.
     epsilon : float
         Half the width of the tube.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     """
 
     targets: np.ndarray

@@ -45,7 +45,7 @@ class HardMargin:
     ----------
     signs : ndarray (n,)
         Labels, +1 or -1.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     """
 
     signs: np.ndarray
@@ -59,7 +59,7 @@ class HardMargin:
     @property
     def shift(self) -> float:
         """What is added to every kernel value."""
-        return 1.0 if self.bias == "penalised" else 0.0
+        return 1.0 if self.bias == "penalized" else 0.0
 
     def scale(self, square: float, lows: FloatArray) -> float:
         """kappa of w_0 = kappa z; that of the optimum if z does not separate (yet)."""
@@ -95,7 +95,7 @@ class HardMargin:
         norms : (float, float)
             Squared norms of w and of sum_i beta_i psi(x_i), which are equal up to rounding.
         """
-        lifts = (intercept**2, float(beta.sum()) ** 2) if self.bias == "penalised" else (0.0, 0.0)
+        lifts = (intercept**2, float(beta.sum()) ** 2) if self.bias == "penalized" else (0.0, 0.0)
         slack = 1.0 - self.signs * (projections + intercept)
         shortest = 1.0 - float(slack.max())
         primal = 0.5 * (norms[0] + lifts[0]) / shortest**2 if shortest > 0.0 else np.inf
@@ -131,7 +131,7 @@ class NotSeparableProof:
         Their weights.
     signs : ndarray
         Their labels, +1 or -1.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     features : ndarray or None
         psi of the rows, if it can be computed.
     gram : ndarray
@@ -190,12 +190,12 @@ class NotSeparableProof:
         if self.features is not None:
             # Weights with equal sums do not depend on the origin, but rounding errors do.
             parts = coefficients @ (self.features - self.features[0] if self.bias == "free" else self.features)
-            lift = coefficients.sum() if self.bias == "penalised" else 0.0
+            lift = coefficients.sum() if self.bias == "penalized" else 0.0
             return float(np.sqrt(parts @ parts + lift**2))
         # Kernel values give only the square of the distance: extended precision for its sum.
         long = coefficients.astype(np.longdouble)
         square = long @ self.gram.astype(np.longdouble) @ long
-        return float(np.sqrt(max(square + (long.sum() ** 2 if self.bias == "penalised" else 0.0), 0.0)))
+        return float(np.sqrt(max(square + (long.sum() ** 2 if self.bias == "penalized" else 0.0), 0.0)))
 
     @property
     def tolerance(self) -> float:

@@ -57,7 +57,7 @@ class RampCertificate(Certificate):
     ----------
     ramp_objective : float
         J, the nonconvex objective. The primal is never below it.
-    linearisation_violation : float
+    linearization_violation : float
         By how much the worst margin lies on the wrong side of s.
     n_outliers : int
         Points on the flat part of the ramp, which do not influence the boundary.
@@ -69,20 +69,20 @@ class RampCertificate(Certificate):
     """
 
     ramp_objective: float
-    linearisation_violation: float
+    linearization_violation: float
     n_outliers: int
     n_at_kink: int = 0
     kink_slope: float = 0.0
 
     def is_stationary(self, tol: float = 1e-3) -> bool:
         """Whether the convex problem is solved, and linearised at its solution, to `tol`; at a kink, for both sides."""
-        return self.is_optimal(tol) and self.linearisation_violation <= tol and self.kink_slope <= tol
+        return self.is_optimal(tol) and self.linearization_violation <= tol and self.kink_slope <= tol
 
     def __str__(self) -> str:
         return (
             f"{super().__str__()}\n"
             f"ramp objective {self.ramp_objective:.10g}  outliers {self.n_outliers}  "
-            f"linearisation violation {self.linearisation_violation:.2e}"
+            f"linearisation violation {self.linearization_violation:.2e}"
             + (
                 f"\n{self.n_at_kink} margins at the kink, slope across it {self.kink_slope:.2e}"
                 if self.n_at_kink
@@ -225,7 +225,7 @@ class RampMargin(WithBias):
             value,
             **dual_conditions(dual, beta, gradient),
             ramp_objective=self.objective(beta, projections, intercept),
-            linearisation_violation=max(0.0, float(np.max(np.where(outliers, distance, -distance), initial=0.0))),
+            linearization_violation=max(0.0, float(np.max(np.where(outliers, distance, -distance), initial=0.0))),
             n_outliers=int(outliers.sum()),
             n_at_kink=n_at_kink,
             kink_slope=kink_slope,

@@ -103,7 +103,7 @@ class RegularisedRisk:
         c_i.
     counts : ndarray (n,)
         s_i, all positive.
-    bias : {"none", "penalised"}
+    bias : {"none", "penalized"}
     """
 
     signs: np.ndarray

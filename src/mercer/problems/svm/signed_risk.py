@@ -29,25 +29,25 @@ def dual_of(loss: "Loss", targets: FloatArray, C: FloatArray, bias: str) -> Dual
         upper=upper,
         has_equality=bias == "free",
         ridge=loss.ridge(C),
-        shift=1.0 if bias == "penalised" else 0.0,
+        shift=1.0 if bias == "penalized" else 0.0,
         kink=float(form.tube),
     )
 
 
 class WithBias:
-    """A problem over one function, whose bias is "free", "penalised" or "none"."""
+    """A problem over one function, whose bias is "free", "penalized" or "none"."""
 
     if TYPE_CHECKING:
         bias: str
 
     def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b of the function: that of the dual where it is free, else what w implies."""
-        return cast(float, {"free": free_bias, "penalised": float(beta.sum()), "none": 0.0}[self.bias])
+        return cast(float, {"free": free_bias, "penalized": float(beta.sum()), "none": 0.0}[self.bias])
 
     def half_norm(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Half the squared norm of w, with that of the bias if it is penalised, given <w, psi(x_i)> for every i."""
         half = 0.5 * float(beta @ projections)
-        return half + 0.5 * intercept**2 if self.bias == "penalised" else half
+        return half + 0.5 * intercept**2 if self.bias == "penalized" else half
 
 
 class SignedRisk(WithBias):

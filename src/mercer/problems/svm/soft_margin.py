@@ -20,7 +20,7 @@ from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.problems.svm.signed_risk import SignedRisk, dual_of
 
-BIASES = ("free", "penalised", "none")
+BIASES = ("free", "penalized", "none")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SoftMargin(SignedRisk):
     C : ndarray (n,)
         C times the weight of each point; all positive.
     loss : {"hinge", "squared_hinge"}
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     """
 
     signs: np.ndarray

@@ -46,7 +46,7 @@ from mercer.problems.certificate import Certificate
 
 
 @dataclass(frozen=True)
-class CentreCertificate(Certificate):
+class CenterCertificate(Certificate):
     """The certificate of an analytic centre.
 
     `kkt_violation` is the largest distance of a t_i from 1; every row is free. Nothing comes
@@ -87,17 +87,17 @@ class VersionSpace:
         c_i, all positive; only the analytic centre uses them.
     slack : float
         lambda, added to the diagonal of the kernel matrix (divided by the weight of the row).
-    bias : {"penalised", "none"}
+    bias : {"penalized", "none"}
     """
 
     signs: np.ndarray
     weights: np.ndarray
     slack: float = 0.0
-    bias: str = "penalised"
+    bias: str = "penalized"
 
     @property
     def _shift(self) -> float:
-        return 1.0 if self.bias == "penalised" else 0.0
+        return 1.0 if self.bias == "penalized" else 0.0
 
     @property
     def _slacks(self) -> FloatArray:
@@ -113,7 +113,7 @@ class VersionSpace:
             row = int(squares.argmin())
             raise DataError(
                 f"k(x, x) must be positive, got {squares[row]:.3g} for row {row}: a row without length lies on every "
-                'boundary through the origin; bias="penalised" or slack=1.0 gives it one'
+                'boundary through the origin; bias="penalized" or slack=1.0 gives it one'
             )
         factors = self.signs / np.sqrt(squares)
         K *= factors
@@ -123,13 +123,13 @@ class VersionSpace:
 
     def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b of the decision function: the weight of the feature that is 1."""
-        return float(beta.sum()) if self.bias == "penalised" else 0.0
+        return float(beta.sum()) if self.bias == "penalized" else 0.0
 
     def margins(self, beta: FloatArray, projections: FloatArray) -> FloatArray:
         """y_i f(x_i) with the slack, given sum_j beta_j k(x_j, x_i)."""
         return self.signs * (projections + self._shift * beta.sum() + self._slacks * beta)
 
-    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> CentreCertificate:
+    def certificate(self, beta: FloatArray, projections: FloatArray, intercept: float) -> CenterCertificate:
         """The certificate of an analytic centre; parameters as in `SoftMargin.certificate`."""
         margins, c = self.margins(beta, projections), self.weights
         total = float(c.sum())
@@ -142,7 +142,7 @@ class VersionSpace:
         excess = alpha * margins / c - 1.0
         gap = float(c @ (excess - np.log1p(excess))) if inside and np.isfinite(dual) else np.inf
         decrement = decrement_from_excess(excess, c)
-        return CentreCertificate(
+        return CenterCertificate(
             primal=primal,
             dual=dual,
             gap=gap,

@@ -15,7 +15,7 @@ from mercer._types import FloatArray, Rows
 from mercer.kernels.base.gamma_from_data import absolute_distances, median_distance
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.table.columns import Columns
-from mercer.kernels.table.standardised import Standardised
+from mercer.kernels.table.standardized import Standardized
 from mercer.kernels.vector.cosine import Cosine
 from mercer.kernels.vector.laplacian import Laplacian
 from mercer.kernels.vector.linear import Linear
@@ -57,7 +57,7 @@ def _of_sparse(X: Any, weights: FloatArray | None) -> tuple[Family, ...]:
 
 
 def _of_dense(X: np.ndarray, weights: FloatArray | None) -> tuple[Family, ...]:
-    scaling = Standardised(Linear()).bind(X, weights)
+    scaling = Standardized(Linear()).bind(X, weights)
     rows = (np.asarray(X, dtype=np.float64) - np.asarray(scaling.mean)) / np.asarray(scaling.deviation)
     far = math.sqrt(median_distance(rows, weights))
     absolute = median_distance(rows, weights, absolute_distances)
@@ -91,11 +91,11 @@ def _of_dense(X: np.ndarray, weights: FloatArray | None) -> tuple[Family, ...]:
     return tuple(found)
 
 
-def _additive(scaling: Standardised, width: float) -> Kernel:
+def _additive(scaling: Standardized, width: float) -> Kernel:
     """The mean over columns of a Gaussian of each; its width is in deviations."""
     means, deviations = np.asarray(scaling.mean), np.asarray(scaling.deviation)
     one = RBF(0.5 / width**2)
-    parts = {j: Standardised(one, (float(means[j]),), (float(deviations[j]),)) for j in range(len(means))}
+    parts = {j: Standardized(one, (float(means[j]),), (float(deviations[j]),)) for j in range(len(means))}
     return Columns(parts, combine="mean", missing="error")
 
 

@@ -92,9 +92,9 @@ class SVCCV(TunedClassifier):
     break_ties : bool, default=False
         Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
         first of them is predicted. Not allowed with `decision_function_shape="ovo"`.
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     loss : {"hinge", "squared_hinge"}, default="hinge"
         What a row pays for falling short of the margin: the shortfall, or its square.
     multi_class : {"ovo", "ovr", "crammer_singer"}, default="ovo"

@@ -89,9 +89,9 @@ class SVRCV(TunedRegressor):
         fit on a fold then takes ten for each row at most: few settings need more, and their scores hardly change.
     random_state : int, RandomState or None, default=None
         Seed for drawing settings with `n_iter` and rows for "halving".
-    bias : {"free", "penalised", "none"}, default="free"
+    bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
-        so part of the penalty ("penalised"), or is absent ("none").
+        so part of the penalty ("penalized"), or is absent ("none").
     time_limit : float, optional
         Seconds allowed for all of it; no limit by default. The best setting so far is refitted in what is left,
         or in 0.15 s. If not even one setting has been judged by then, the one in the middle of the grid is

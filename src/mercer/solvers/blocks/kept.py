@@ -1,4 +1,4 @@
-"""How far a fit over blocks is, kept by whoever is in force for that, so that another fit goes on from there."""
+"""The progress of a fit over blocks, stored by the keeper in force so that another fit can resume it."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from mercer.solvers.elsewhere import State, keeper_in_force
 
 
 class Kept:
-    """What is kept of the machines over some blocks; nothing where nobody keeps.
+    """The stored states of the machines over some blocks; without a keeper, nothing is stored.
 
     Parameters
     ----------
@@ -27,17 +27,17 @@ class Kept:
         self.problem = "" if self.keeper is None else _name(blocks, machines, factor)
 
     def states(self) -> list[State] | None:
-        """Where each machine was, or None."""
+        """The saved state of each machine, or None."""
         return None if self.keeper is None else self.keeper.recall(self.problem)
 
     def keep(self, machines: Sequence[Newton], is_solved: bool) -> None:
-        """Keep where the machines are."""
+        """Save the state of the machines."""
         if self.keeper is not None:
             self.keeper.keep(self.problem, lambda: [machine.state() for machine in machines], is_solved)
 
 
 def _name(blocks: FeatureBlocks, machines: Sequence[BlockMachine], factor: FloatArray | None) -> str:
-    """A name for the problem: of shape, targets, weights and losses, but not of features, which nobody reads for it."""
+    """A name for the problem, from its shape, targets, weights and losses; hashing the features would cost a pass."""
     digest = hashlib.sha256(np.asarray([blocks.n_features, *blocks.sizes], np.int64).tobytes())
     for machine in machines:
         words = f"{machine.loss.name} {machine.epsilon!r} {machine.bias} {machine.scale!r} {factor is None}"

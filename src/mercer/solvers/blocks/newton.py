@@ -1,17 +1,16 @@
-r"""Newton's method on linear machines, one pass over the blocks a step.
+r"""Newton's method on linear machines, with one pass over the blocks per step.
 
 Losses with kinks are rounded off by a proximal term around dual coefficients, which moves with them and loses weight:
 the method of multipliers, as in `mercer.solvers.linear.proximal_newton` (Rockafellar 1976; Yan & Li 2020). There,
-a step takes several passes over the rows, which are in memory. Here a pass is dear, for rows come from a file, from a
-kernel or from another machine, so each gives all there is to know at a point: both objectives, gradient, curvature,
-slopes along the step that led there in case it was too long, and the same for the centres moved.
+a step takes several passes over the rows, which are in memory. Here a pass is expensive, since rows come from a file,
+a kernel or another machine, so each returns everything needed at a point: both objectives, gradient, Hessian, slopes
+along the step that led there in case it was too long, and the same for the moved centres.
 
-The whole step is taken on trust, and shortened after the fact where it did not lower the objective. Several machines
-(classes, strengths, folds) take their steps in the same passes. A sample of the rows, kept in memory, says where to
-begin.
+The full step is taken first, and shortened afterwards if it did not lower the objective. Several machines (classes,
+strengths, folds) take their steps in the same passes. The solution on an in-memory sample of the rows is the start.
 
-Cost of a step: one pass, of n m^2 multiplications for the rows whose response moves and 4 n m for all; then m^3 / 3.
-Beyond `DIRECT` features the system is solved by conjugate gradients, a pass for each of their steps.
+Cost of a step: one pass, of n m^2 multiplications for the rows whose response varies and 4 n m for all; then m^3 / 3.
+Beyond `DIRECT` features the system is solved by conjugate gradients, with one pass per iteration.
 """
 
 from collections.abc import Sequence
@@ -33,10 +32,10 @@ from mercer.solvers.blocks.steps import Newton
 from mercer.solvers.elsewhere import State, in_force
 from mercer.solvers.limits import Limits
 
-# Bytes of the sample that is kept in memory, and how coarsely it is solved.
+# Size in bytes of the in-memory sample, and the relative gap it is solved to.
 SAMPLE_BYTES, SAMPLE_GAP = 2**25, 1e-2
-# A sample is no use unless there are so many times as many rows, and it has so many for each feature: fewer say little
-# of the others, and are solved in no less time than is saved.
+# A sample pays only if there are this many times as many rows, and it has this many rows per feature. A smaller one
+# says little about the rest and takes as long to solve as it saves.
 WORTH_A_SAMPLE, ROWS_FOR_EACH_FEATURE = 3, 50
 
 
@@ -81,9 +80,9 @@ def solve_many(
     factor : ndarray (m, m), optional
         L, lower triangular, of the penalty |L' v|^2 / 2.
     dtype : float32 or float64
-        Precision of the features in the steps; certificates are in double precision in any case.
+        Precision of the features in the steps; certificates are always in double precision.
     proves : bool
-        Whether there are certificates: who asks for a place to begin needs none.
+        Whether to compute certificates, which a mere starting point does not need.
 
     Returns
     -------
@@ -122,7 +121,7 @@ def _solved(
 def _from_sample(
     blocks: FeatureBlocks, machines: Sequence[BlockMachine], limits: Limits, penalty: Penalty, dtype: DTypeLike
 ) -> list[BlockSolution | None]:
-    """Where a sample of the rows would have the machines; nowhere, if there are too few rows for that to be of use."""
+    """The solution on a sample of the rows, as a starting point; None if there are too few rows for it to pay."""
     nothing: list[BlockSolution | None] = [None] * len(machines)
     most = SAMPLE_BYTES // (np.dtype(dtype).itemsize * max(1, blocks.n_features))
     if blocks.n < WORTH_A_SAMPLE * most or most < ROWS_FOR_EACH_FEATURE * blocks.n_features or len(blocks.sizes) == 1:
@@ -130,7 +129,7 @@ def _from_sample(
     every = -(-blocks.n // most)
     places, whole, first = [], [], 0
     for size in blocks.sizes:
-        # The same stride over all rows, wherever blocks end.
+        # One stride over all rows, regardless of block boundaries.
         mine = np.arange(-first % every, size, every)
         places.append(mine)
         whole.append(first + mine)
@@ -150,7 +149,7 @@ def _from_sample(
     )
     samples, quiet = [machine.sample(chosen) for machine in machines], limits.unwatched()
     alone: list[BlockSolution | None] = [None] * len(machines)
-    with in_force(None):  # they are in memory here
+    with in_force(None):  # the sample is in memory here
         return list(_solved(few, samples, alone, SAMPLE_GAP, quiet, penalty, np.dtype(dtype)))
 
 
@@ -159,7 +158,7 @@ def _stacked(parts: list[Any]) -> Any:
 
 
 class _Rows:
-    """The losses of the rows of each block, for every machine."""
+    """The losses of each block's rows, for every machine."""
 
     def __init__(self, machines: Sequence[BlockMachine], spans: list[slice]) -> None:
         self.machines, self.spans = machines, spans
@@ -169,9 +168,9 @@ class _Rows:
 
 
 def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]", checkpoint: Kept | None) -> None:
-    """Passes over the blocks, each for all machines that ask in the same precision; single precision first.
+    """Passes over the blocks, each serving all machines that ask in the same precision; single precision first.
 
-    So the bits of a machine do not depend on how far the others are, and certificates share their passes.
+    A machine's bits therefore do not depend on the progress of the others, and certificates share their passes.
     """
     spans = blocks.spans()
     rows = _Rows([machine.machine for machine in machines], spans)

@@ -1,8 +1,8 @@
-"""What is asked of a block in one pass over all of them, and what it answers: sums.
+"""The requests made to a block in one pass over all of them, and the sums it answers with.
 
-A pass serves several machines at once: the features of a block are read, or computed, once. Values come by one matrix
-product, responses of the rows by the compiled loops of `mercer.solvers.linear.loss_loops`, and curvature from the rows
-whose response moves, which for the hinge are few.
+A pass serves several machines at once: the features of a block are read, or computed, once. Values take one matrix
+product, the responses of the rows come from the compiled loops of `mercer.solvers.linear.loss_loops`, and the Hessian
+from the rows whose response varies, which for the hinge are few.
 """
 
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ from mercer.problems.linear.dual import LinearDual
 from mercer.solvers.linear.loss_loops import RoundedLosses, respond, slope_along
 from mercer.solvers.linear.small_newton import weights_of_rounding
 
-# Parts of a step at which the slope along it is looked at, in case the whole step is too long.
+# Fractions of a step at which the slope is evaluated, in case the full step is too long.
 PARTS = np.array([0.003, 0.01, 0.03, 0.1, 0.25, 0.5])
-# Rows of a block that are multiplied at a time.
+# Rows of a block multiplied at a time.
 CHUNK = 4096
 
 
-# Coefficients of rows that are positive, and that are negative, each with zeros elsewhere.
+# The positive and the negative coefficients of the rows, each padded with zeros.
 Sides: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 class Place(NamedTuple):
-    """A point (v, b), and the rounding of the losses there: how wide, over the reach of the box."""
+    """A point (v, b), and the width over which the losses are rounded there, relative to the range of the box."""
 
     v: np.ndarray
     b: float
@@ -40,20 +40,20 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Both objectives, the gradient and the curvature at a place.
+    """A request for both objectives, the gradient and the Hessian at a point.
 
     Attributes
     ----------
     at : Place
     step : (dv, db) or None
-        How one came to be there: slopes along it are wanted.
+        The step that led there, along which slopes are requested.
     moved : Place or None
-        Where the responses of the rows are the centres of rounding from now on.
+        The point whose responses become the centres of rounding.
     narrower : float or None
-        The width there would be if the responses here became the centres: what the responses would be
-        then is wanted too, which saves a pass.
+        The next width, if the responses here became the centres: the responses under it are requested too,
+        which saves a pass.
     curvature : bool
-        Whether the matrix of curvature is wanted.
+        Whether the Hessian is requested.
     """
 
     at: Place
@@ -65,7 +65,7 @@ class Evaluate:
 
 @dataclass(frozen=True)
 class Slopes:
-    """The slope of the rounded losses along a step from a place, at parts of it."""
+    """The slope of the rounded losses at fractions of a step."""
 
     at: Place
     step: tuple[FloatArray, float]
@@ -74,7 +74,7 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Multiply:
-    """The curvature at a place times a vector (the last number belongs to the constant)."""
+    """The Hessian at a point times a vector (whose last entry belongs to the constant)."""
 
     at: Place
     vector: FloatArray
@@ -82,26 +82,26 @@ class Multiply:
 
 @dataclass(frozen=True)
 class Dots:
-    """f of every row but the bias."""
+    """f of every row, without the bias."""
 
     v: FloatArray
 
 
 @dataclass(frozen=True)
 class Combine:
-    """The sum of rows, each times its own coefficient (`own` has them), and f of every row but the bias."""
+    """The sum of rows weighted by their coefficients (in `own`), and f of every row without the bias."""
 
     v: FloatArray
 
 
 @dataclass(frozen=True)
 class Take:
-    """Some of the rows (`own` says which)."""
+    """A selection of the rows (`own` says which)."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The constant feature and kind of bias of a machine, and what it asks."""
+    """A machine's constant feature, its kind of bias, and its current request."""
 
     constant: float
     is_free: bool
@@ -110,14 +110,14 @@ class Asked:
 
 @dataclass
 class Response:
-    """What the rows respond with at a place.
+    """The responses of the rows at a point.
 
     Attributes
     ----------
     up, down : ndarray (m,)
         Sums of beta_i phi_i over positive and over negative coefficients.
     balance, gain, square : ndarray (2,)
-        Sums of beta_i, of what the dual gains (p beta - epsilon |beta|), and of R beta^2 / 2, likewise.
+        Sums of beta_i, of its dual gain (p beta - epsilon |beta|), and of R beta^2 / 2, split in the same way.
     envelope, distance : float
         The rounded losses, and the size of the proximal term.
     moving, idle : int
@@ -151,7 +151,7 @@ class Response:
         )
 
     def __iadd__(self, other: Self) -> "Response":
-        # The matrix is what is large.
+        # The matrix dominates the memory.
         H, self.H = self.H, None
         total = self + other
         if H is not None and other.H is not None:
@@ -162,7 +162,7 @@ class Response:
 
 @dataclass
 class Evaluation:
-    """The answer to `Evaluate`: the loss itself, slopes along the step, and the responses (now, and when moved)."""
+    """The answer to `Evaluate`: the exact loss, slopes along the step, and the responses (now, and after moving)."""
 
     loss: float
     slopes: FloatArray
@@ -184,7 +184,7 @@ class Evaluation:
 
 
 class Answers(list[Any]):
-    """One for each machine; adding adds each to its own."""
+    """One answer per machine; addition is machine by machine."""
 
     def __add__(self, other: "Answers") -> "Answers":  # type: ignore[override]
         return Answers(None if a is None else a + b for a, b in zip(self, other, strict=True))
@@ -196,7 +196,7 @@ class Answers(list[Any]):
 def answer(
     features: Any, asked: dict[int, Asked], rows: Sequence[RowLosses | None], told: Sequence[Any]
 ) -> tuple[Answers, list[Any]]:
-    """What a block has to say to some machines: (sums, what belongs to its own rows).
+    """The answer of a block to some machines: (sums, data of its own rows).
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _evaluate(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray |
 
 
 def _summed(features: Any, responses: "list[tuple[Response, Sides]]") -> list[Response]:
-    """The responses with their sums of rows, for which the features are gone through once."""
+    """The responses with their sums of rows, from one pass over the features."""
     sums = combination(features, np.stack([side for _, sides in responses for side in sides], axis=1)).T
     for k, (response, _) in enumerate(responses):
         response.up, response.down = sums[2 * k], sums[2 * k + 1]
@@ -286,14 +286,14 @@ _ANSWERS: dict[type, Any] = {
 
 
 class Losses:
-    """The rounded losses of the rows of a block, and what they respond with."""
+    """The rounded losses of a block's rows, and their responses."""
 
     def __init__(self, rows: RowLosses, asked: Asked, centre: FloatArray | None) -> None:
         self.rows, self.asked, self.centre = rows, asked, centre
         self.dual: LinearDual = rows.dual(asked.constant, asked.is_free)
 
     def rounded(self, width: float) -> RoundedLosses:
-        """What the compiled loops want to know; where there is a ridge, or the loss is smooth, nothing is rounded."""
+        """Arguments of the compiled loops; smooth losses, and those with a ridge, are not rounded."""
         dual, centre = self.dual, np.zeros(len(self.dual)) if self.centre is None else self.centre
         inverse = weights_of_rounding(dual, width)
         return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, inverse, centre)
@@ -308,7 +308,7 @@ class Losses:
         return beta, slope, float(distance)
 
     def slopes(self, values: FloatArray, direction: FloatArray, width: float, parts: FloatArray) -> FloatArray:
-        """The derivative of the rounded losses at parts of a step."""
+        """The derivative of the rounded losses at fractions of a step."""
         if self.rows.is_smooth:
             return np.array([-(self.rows.smooth_response(values + t * direction)[0] @ direction) for t in parts])
         losses = self.rounded(width)
@@ -317,7 +317,7 @@ class Losses:
     def response(
         self, features: Any, values: FloatArray, beta: FloatArray, slope: FloatArray, distance: float, curvature: bool
     ) -> tuple[Response, Sides]:
-        """All that is added up over rows but the sums of rows themselves, and the coefficients that they want."""
+        """Everything that is summed over rows except the sums of rows, and the coefficients those need."""
         rises = beta > 0.0
         sides = np.where(rises, beta, 0.0), np.where(rises, 0.0, beta)
         gain, square = self._separable(beta, rises)
@@ -344,21 +344,21 @@ class Losses:
 
 
 def products(features: Any, vectors: list[FloatArray]) -> list[FloatArray]:
-    """Features times each vector, in double precision or that of the features, as double."""
+    """Features times each vector, computed in double precision or that of the features, returned in double."""
     columns = np.ascontiguousarray(np.stack(vectors, axis=1), dtype=features.dtype)
     return list(np.ascontiguousarray((features @ columns).T, dtype=np.float64))
 
 
 def combination(features: Any, factors: FloatArray) -> FloatArray:
-    """The sum of rows, each times its factor; for several columns of factors, a column each."""
+    """The sum of rows times factors; with several columns of factors, one column each."""
     return np.asarray(features.T @ factors.astype(features.dtype), dtype=np.float64)
 
 
 def gram(features: Any, slope: FloatArray, constant: float) -> FloatArray:
-    """Z' S Z for the features with the constant appended, from the rows of a slope alone."""
+    """Z' S Z for the features with the constant appended; rows of zero slope are left out."""
     m = features.shape[1]
     chosen = np.flatnonzero(slope)
-    # Zeros would be written, and read, for nothing.
+    # An empty matrix avoids writing zeros that are overwritten anyway.
     H = np.zeros((m + 1, m + 1)) if len(chosen) == 0 or sparse.issparse(features) else np.empty((m + 1, m + 1))
     H[m] = 0.0
     for begin in range(0, len(chosen), CHUNK):
@@ -368,8 +368,8 @@ def gram(features: Any, slope: FloatArray, constant: float) -> FloatArray:
             part = sparse.diags(root.astype(features.dtype)) @ features[places]
             H[:m, :m] += (part.T @ part).toarray()
         else:
-            # In memory that was touched before: where malloc gives it back at once, as in Dask's workers, new pages
-            # take a third of the time.
+            # In reused memory: where malloc returns pages at once, as in Dask's workers, page faults take a third of
+            # the time.
             part = scratch("rows that move", (len(places), m), features.dtype)
             np.take(features, places, axis=0, out=part, mode="clip")
             part *= root.astype(features.dtype)[:, None]

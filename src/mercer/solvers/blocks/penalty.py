@@ -5,12 +5,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from mercer._types import FloatArray
 
-# What a diagonal is raised by, as a share of it, until rounding no longer makes a matrix indefinite.
+# Relative increases of the diagonal, tried in turn until rounding no longer makes the matrix indefinite.
 DAMPINGS = (0.0, *(10.0**k for k in range(-10, 2)))
 
 
 class Penalty:
-    """|L' v|^2 / 2 with what the steps ask of it."""
+    """|L' v|^2 / 2 and the operations that the steps need."""
 
     def __init__(self, m: int, factor: FloatArray | None) -> None:
         self.m, self.factor, self._damped = m, factor, 0
@@ -25,17 +25,17 @@ class Penalty:
         return v if self.factor is None else self.factor.T @ v
 
     def coefficients(self, w: FloatArray) -> FloatArray:
-        """v of a w."""
+        """v from w."""
         return w if self.factor is None else solve_triangular(self.factor, w, lower=True, trans="T")
 
     def whitened(self, image: FloatArray) -> FloatArray:
-        """L^-1 of a sum of features: its length is the length in the space of w."""
+        """L^-1 times a sum of features: its length is the length in the space of w."""
         return image if self.factor is None else solve_triangular(self.factor, image, lower=True)
 
     def step(self, H: FloatArray, g: FloatArray, constant: float, weight: float) -> FloatArray:
         """The solution of (L L' + H) s = g, with the constant feature last.
 
-        Rounding may have made the matrix indefinite: it is damped then, and the step still leads downhill.
+        Where rounding has made the matrix indefinite it is damped, and the step is still a descent direction.
         """
         A = H.copy()
         A[:-1, :-1] += np.eye(self.m) if self.matrix is None else self.matrix
@@ -48,7 +48,7 @@ class Penalty:
             A[np.diag_indices(len(A))] = (1.0 + DAMPINGS[place]) * diagonal
             step = _solved(A, g)
             if step is not None:
-                # What was too little now will be next time; one less may do.
+                # A damping that was too small will be again; try one less than worked.
                 self._damped = max(0, place - 1)
                 break
         else:

@@ -1,4 +1,4 @@
-"""What comes of the steps of one machine over blocks, and what is known of it where they were cut short."""
+"""The solution of one machine over blocks, and its certificate if the steps were cut short."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ class BlockSolution:
     w : ndarray (m,)
         In coordinates in which the penalty is |w|^2 / 2.
     coefficients : ndarray (m,)
-        v: what the features are multiplied by; w itself without a factor.
+        v, which multiplies the features; w itself without a factor.
     bias : float
     beta : ndarray (n,)
         Signed dual coefficients, inside their box.
@@ -50,9 +50,9 @@ class BlockSolution:
 
 
 def by_sums(primal: float, dual: float, n: int, moving: int, idle: int, precision: "np.dtype[Any]") -> Certificate:
-    """The certificate of a machine that was ended in a pass, from the sums of the passes before it.
+    """The certificate of a machine stopped during a pass, from the sums of earlier passes.
 
-    Any value of the dual bounds the minimum from below, so the gap holds; no condition of a single row is known.
+    Any dual value bounds the minimum from below, so the gap is valid; conditions of single rows are unknown.
     """
     words = "single" if precision == np.float32 else "double"
     return Certificate.of(

@@ -1,4 +1,4 @@
-"""Features that come in blocks of rows, and sums over all of them that do not depend on who computed them."""
+"""Features in blocks of rows, and sums over all blocks that are the same wherever they are computed."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from mercer.solvers.elsewhere import workers_in_force
 
 
 class Addable(Protocol):
-    """What a pass over the blocks adds up."""
+    """The terms that a pass over the blocks adds up."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
@@ -45,9 +45,9 @@ class FeatureBlocks(ABC):
         work : callable
             A function of a module, so that it can be sent elsewhere.
         shared : tuple
-            What all blocks are told.
+            Arguments common to all blocks.
         own : sequence of tuple
-            What each block is told.
+            Arguments of each block.
         dtype : float32 or float64
             Of the features: a C-contiguous array (rows, n_features), or a CSR matrix.
         """
@@ -56,16 +56,16 @@ class FeatureBlocks(ABC):
         self, work: Callable[..., tuple[Any, Any]], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]],
         dtype: DTypeLike,
     ) -> tuple[Any, list[Any]]:  # fmt: skip
-        """(the sum of what ``work`` answers first, what it answers second for each block)."""
+        """(sum of the first parts of `work`'s answers, list of the second parts by block)."""
         return added(self.map(work, shared, own, dtype), owns=True)
 
     @property
     def n(self) -> int:
-        """All rows."""
+        """Number of rows."""
         return int(sum(self.sizes))
 
     def spans(self) -> list[slice]:
-        """Where the rows of each block stand among all."""
+        """The slice of rows that each block covers."""
         ends = np.cumsum(self.sizes)
         return [slice(int(end - size), int(end)) for end, size in zip(ends, self.sizes, strict=True)]
 
@@ -103,7 +103,7 @@ class LocalBlocks(FeatureBlocks):
             yield from elsewhere.map(self, work, shared, own, dtype)
             return
         workers = thread_count(self.n_jobs)
-        # So few at a time that answers, which may be matrices, are added before many have come together.
+        # Few at a time: answers may be matrices, and are added before many accumulate.
         for begin in range(0, len(self.sizes), workers):
             places = range(begin, min(begin + workers, len(self.sizes)))
             found: dict[int, Any] = {}
@@ -126,16 +126,16 @@ class LocalBlocks(FeatureBlocks):
         return super().total(work, shared, own, dtype)
 
     def reader(self) -> Callable[[int, DTypeLike], Any]:
-        """What reads a block elsewhere: it is sent there, and must know all it needs."""
+        """Reads a block in another process, so it must carry all it needs."""
         return self.read
 
     def _elsewhere(self) -> Any:
-        """The workers in force; one block is not worth the way."""
+        """The workers in force; a single block is not worth sending."""
         return workers_in_force() if len(self.sizes) > 1 else None
 
 
 class Told(Sequence[tuple[Any, ...]]):
-    """What each block is told: something that is the same in every pass, and something new.
+    """The arguments of each block: those that are the same in every pass, then those of this pass.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Told(Sequence[tuple[Any, ...]]):
 
 
 def added(answers: Iterable[tuple[Any, Any]], owns: bool = False) -> tuple[Any, list[Any]]:
-    """(the sum of what is first in each answer, as `tree_sum` has it, and the list of what is second)."""
+    """(sum of the first parts of the answers, in `tree_sum`'s order; list of the second parts)."""
     seconds: list[Any] = []
 
     def firsts() -> Iterator[Any]:
@@ -169,9 +169,9 @@ def added(answers: Iterable[tuple[Any, Any]], owns: bool = False) -> tuple[Any, 
 def tree_sum(parts: Iterable[Sum], owns: bool = False) -> Sum:
     """The sum of the parts, neighbours first: (0 + 1) + (2 + 3) and so on.
 
-    The order of additions follows from the number of parts alone, so the bits do too; at most a few partial sums are
-    kept at a time, and a cluster may add neighbours wherever they are. Sums of its own are added to in place, because
-    memory touched for the first time is slow; the parts too where it `owns` them, and nobody needs them again.
+    The order of additions, and so the bits, depend on the number of parts alone; only a few partial sums are held at a
+    time, and a cluster may add neighbours wherever they are. Its own partial sums are updated in place, since
+    first-touched memory is slow; so are the parts if it `owns` them.
     """
     waiting: list[tuple[int, Any]] = []
     for part in parts:

@@ -8,7 +8,7 @@ from mercer.solvers.elsewhere import State
 
 
 def state_of(request: Evaluate, centre: FloatArray | None) -> State:
-    """What was asked, and the centres of rounding at that time."""
+    """The request, and the rounding centres at that time."""
     return {
         "at": flat(request.at),
         "step": np.zeros(0) if request.step is None else np.append(*request.step),
@@ -19,7 +19,7 @@ def state_of(request: Evaluate, centre: FloatArray | None) -> State:
 
 
 def request_of(state: State, *, curvature: bool) -> Evaluate:
-    """What `state_of` was given."""
+    """Inverse of `state_of`."""
     step, moved, narrower = state["step"], state["moved"], state["narrower"]
     return Evaluate(
         place_of(state["at"]),
@@ -31,10 +31,10 @@ def request_of(state: State, *, curvature: bool) -> Evaluate:
 
 
 def flat(place: Place) -> FloatArray:
-    """A place as one array."""
+    """A point as one array."""
     return np.append(place.v, (place.b, place.width))
 
 
 def place_of(array: FloatArray) -> Place:
-    """What `flat` was given."""
+    """Inverse of `flat`."""
     return Place(array[:-2], float(array[-2]), float(array[-1]))

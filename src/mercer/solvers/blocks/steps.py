@@ -1,4 +1,4 @@
-"""The Newton steps of one machine: a generator of what it asks of the blocks (see `mercer.solvers.blocks.newton`)."""
+"""The Newton steps of one machine, as a generator of requests to the blocks (see `mercer.solvers.blocks.newton`)."""
 
 from collections.abc import Generator
 from typing import Any, cast
@@ -35,25 +35,27 @@ from mercer.solvers.linear_result import share_of_gap
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.tolerances import INACCURATE, ended_by_rounding
 
-# Features up to which the matrix of curvature is formed.
+# Most features for which the Hessian is formed.
 DIRECT = 5000
-# Up to so many, the curvature with the centres moved is formed too, once so many steps were taken around these.
+# Up to this many features, the Hessian at the moved centres is formed too, once this many steps have been taken around
+# the present ones.
 SPECULATES, PROMPT = 2000, 2
-# The rounded zone at first, in mean residuals; and after a sample's solution, or one of all rows, in its last widths.
+# Initial width of the rounded zone: in mean residuals; and, after a solution on a sample or on all rows, in its final
+# widths.
 FIRST_WIDTH, WIDTH_AFTER_SAMPLE, WIDTH_AFTER_ALL = 3.0, 4.0, 2.0
-# A step is too long if the objective is not lower at its end, or rises there faster than it fell at first, times this.
+# A step is too long if the objective is not lower at its end, or rises there faster than this times its initial fall.
 TOO_LONG = 0.5
-# Points of an interval at which slopes are looked at to find where a step should end, and how often at most.
+# Points per interval at which slopes are evaluated in the line search, and how many such searches at most.
 LOOKS, MOST_LOOKS = 24, 3
-# Steps around the same centres, above which rounding is not made narrower when they move.
+# If the steps around one centre exceed this, the width is not reduced when the centre moves.
 QUICK = 4
 MOST_STEPS = 500
-# Steps without a better gap, after which rounding errors are all that is left, in single precision and in double.
+# Steps without a better gap after which only rounding errors are left, in single and in double precision.
 HOPELESS_IN_SINGLE, HOPELESS = 6, 25
 CG_STEPS, CG_TOL = 30, 0.1
 
 
-# What the steps know of how far they are, beside places: whole numbers, and others.
+# The progress of the steps apart from points: integers, then floats.
 _COUNTS = ("steps", "moved_at", "last_better")
 _NUMBERS = (*_COUNTS, "gap", "best_primal", "best_dual", "strictness")
 
@@ -61,7 +63,7 @@ Turn = Generator[Asked, tuple[Any, list[Any]], Any]
 
 
 class Newton:
-    """The steps of one machine, as a generator of what it asks of the blocks."""
+    """The Newton steps of one machine, as a generator of requests to the blocks."""
 
     def __init__(
         self, machine: BlockMachine, penalty: Penalty, start: BlockSolution | None, gap_tol: float,
@@ -72,7 +74,7 @@ class Newton:
         m, rows = penalty.m, machine.rows(slice(0, 1))
         form = rows.loss.form
         self.has_kinks = form is not None and form.curvature == 0.0
-        self.weight = {"free": 0.0, "penalised": 1.0, "none": 1.0}[machine.bias]
+        self.weight = {"free": 0.0, "penalized": 1.0, "none": 1.0}[machine.bias]
         v: FloatArray = np.zeros(m)
         b, width = 0.0, np.inf
         if start is not None:
@@ -90,20 +92,20 @@ class Newton:
         self.best_dual, self.counts, self.coarsest = -np.inf, (0, 0), dtype
         self.steps, self.last_better = 0, 0
         self.trace: list[TracePoint] = []
-        # How much smaller a gap is asked for than was, because a certificate denied one.
+        # Factor by which the required gap is reduced after a certificate has refuted one.
         self.strictness = 1.0
         self.status: Status | None = None
         self.beta: FloatArray | None = None
         self.certificate: Certificate | None = None
         self.image: FloatArray | None = None
         self.coefficients_to_add: FloatArray | None = None
-        # The evaluation that was asked for last, and the centres at that time; one to begin with; where the steps are.
+        # The last requested evaluation with the centres at that time; the initial one; the present point.
         self._asked: tuple[Evaluate, FloatArray | None] | None = None
         self._next: Evaluate | None = None
         self._state: State = {}
 
     def _first_centre(self, start: BlockSolution | None) -> FloatArray:
-        """Given coefficients, or the middle of the box: the rounding is then on both sides of the kink."""
+        """Given coefficients, or the middle of the box, so that the rounding covers both sides of the kink."""
         dual = self.machine.rows(slice(None)).dual(self.machine.constant, self.machine.is_free)
         if start is not None and len(start.beta) == len(dual):
             return np.clip(start.beta, dual.lower, dual.upper)
@@ -116,7 +118,7 @@ class Newton:
         return max(float(np.mean(np.abs(targets - np.mean(targets)))), 1e-12)
 
     def told(self, span: slice, asked: Asked) -> Any:
-        """What the rows of a block are told beside their losses."""
+        """Per-machine data sent to the blocks beside the losses."""
         if isinstance(asked.what, Combine):
             return None if self.coefficients_to_add is None else self.coefficients_to_add[span]
         return None if self.centre is None else self.centre[span]
@@ -127,13 +129,13 @@ class Newton:
     # --- the steps ---------------------------------------------------------------------------
 
     def run(self) -> Turn:
-        """Steps to an end, then the certificate; a generator of what is asked."""
+        """Iterate to an end, then certify; a generator of requests."""
         while True:
             status = yield from self._descend()
             yield from self._certify()
             if status != Status.OPTIMAL or not self.proves or self._is_certified():
                 break
-            # Single precision said it was solved, and double denies it; or the centres had not settled.
+            # Double precision refutes what single precision reported as solved, or the centres had not settled.
             if self.dtype == np.float64 and self.gap_tol < INACCURATE:
                 status = Status.OPTIMAL_INACCURATE
                 break
@@ -171,7 +173,7 @@ class Newton:
 
     def _request(self, at: Place, step: tuple[FloatArray, float] | None) -> Evaluate:
         is_direct = self.penalty.m <= DIRECT
-        # What is asked for now must be what is wanted when the answer has come.
+        # Ask now for what will be wanted once the answer arrives.
         is_likely = self.steps - self.moved_at >= PROMPT and self.penalty.m <= SPECULATES
         narrower = self._next_width(at) if self.has_kinks and is_likely else None
         return Evaluate(at, step, self.moved, narrower, curvature=is_direct)
@@ -185,7 +187,7 @@ class Newton:
         return evaluation
 
     def _move(self, evaluation: Evaluation) -> Turn:
-        """The responses here become the centres, and the rounding narrower."""
+        """The present responses become the centres, and the width shrinks."""
         self.moved = self.at
         self.at = self.at._replace(width=self._next_width(self.at))
         self.moved_at = self.steps
@@ -195,11 +197,11 @@ class Newton:
         return again.now
 
     def _next_width(self, at: Place) -> float:
-        """The width once the centres move: narrower, unless the last one was hard to solve."""
+        """The width after the centres move: smaller, unless the last one was hard to solve."""
         return at.width / NARROWER if self.steps - self.moved_at <= QUICK else at.width
 
     def _advance(self, step: FloatArray, gradient: FloatArray, before: Response) -> Turn:
-        """The evaluation at the end of the step, or of a part of it where all of it is too long."""
+        """The evaluation at the end of the step, or of a fraction where the full step is too long."""
         begin, dv, db = self.at, step[:-1], self.machine.constant * float(step[-1])
         fell, along = -abs(float(gradient @ step)), self._along(begin, step)
         end = Place(begin.v + dv, begin.b + db, begin.width)
@@ -232,7 +234,7 @@ class Newton:
         )
 
     def _gradient(self, response: Response) -> FloatArray:
-        """Of the rounded primal, in (v, c)."""
+        """Minus the gradient of the rounded primal in (v, c)."""
         out = np.empty(self.penalty.m + 1)
         out[:-1] = self.penalty.times(self.at.v) - response.up - response.down
         constant = self.machine.constant
@@ -249,7 +251,7 @@ class Newton:
         return (yield from self._conjugate_gradients(-gradient))
 
     def _conjugate_gradients(self, g: FloatArray) -> Turn:
-        """(Hestenes & Stiefel 1952), a pass over the blocks for each step."""
+        """Conjugate gradients (Hestenes & Stiefel 1952), one pass over the blocks per iteration."""
         recursion, s = Recursion(g, lambda r: r, np.dot), np.zeros(len(g))
         goal, diagonal = CG_TOL**2 * float(g @ g), np.ones(len(g))
         diagonal[-1] = self.weight if self.machine.constant else 1.0
@@ -266,7 +268,7 @@ class Newton:
                 break
         return s
 
-    # --- what has been reached ---------------------------------------------------------------
+    # --- progress and certificate ------------------------------------------------------------
 
     def _objectives(self, evaluation: Evaluation, response: Response) -> tuple[float, float]:
         w, constant = self.penalty.weights(self.at.v), self.machine.constant
@@ -278,12 +280,12 @@ class Newton:
             share = np.array([min(1.0, down / up) if up else 1.0, min(1.0, up / down) if down else 1.0])
         image = self.penalty.whitened(share[0] * response.up + share[1] * response.down)
         total = 0.0 if self.machine.is_free else (constant * float(response.balance.sum())) ** 2
-        # A concave gain that is 0 at 0 falls by no more than its share.
+        # By concavity, scaling keeps at least that share of the gain.
         dual = float(share @ response.gain - share**2 @ response.square) - 0.5 * (float(image @ image) + total)
         return primal, dual
 
     def _judge(self, primal: float, dual: float, response: Response) -> Status | None:
-        """The status that ends the steps now, or None."""
+        """The status that ends the iteration, or None."""
         self.best_dual = max(dual, self.best_dual)
         if primal < self.best_primal:
             self.best_primal, self.best, self.counts = primal, self.at, (response.moving, response.idle)
@@ -314,10 +316,10 @@ class Newton:
         return None
 
     def _certify(self) -> Turn:
-        """Values of all rows and the sum of their responses in double precision, and what they prove.
+        """Values of all rows and the sum of their responses in double precision, and the certificate they give.
 
-        The responses are those to values in the precision of the steps: any that are feasible prove a bound, and so one
-        pass in double precision is enough.
+        The responses are to values in working precision: any feasible ones give a bound, so a single pass in double
+        precision is enough.
         """
         at = self.at if self.trace[-1].violation <= self.gap_tol else self.best
         _, parts = yield self._ask(Dots(at.v))
@@ -333,7 +335,7 @@ class Newton:
         self.dtype = before
 
     def _responses(self, values: FloatArray, at: Place) -> tuple[FloatArray, float]:
-        """(feasible coefficients, the bias with which they balance)."""
+        """(feasible coefficients, the bias that balances them)."""
         machine = self.machine
         losses = Losses(machine.rows(slice(None)), self._ask(None), self.centre)
         bias = at.b
@@ -343,25 +345,25 @@ class Newton:
         return (balanced(beta) if machine.is_free else beta), bias
 
     def end_early(self) -> None:
-        """Stopped in the middle of a pass: the best so far, and what whole passes say of it."""
+        """Stopped during a pass: the best point so far, with what complete passes say about it."""
         self.status = self.limits.reached() or Status.INTERRUPTED
         if np.isfinite(self.best_primal):
             n, precision = len(self.machine.targets), self.coarsest
             self.certificate = by_sums(self.best_primal, self.best_dual, n, *self.counts, precision)
 
     def state(self) -> State:
-        """Where the steps were when one had ended last: nothing before the first."""
+        """The state after the last completed step; empty before the first."""
         return self._state
 
     def _reached(self) -> State:
-        """The evaluation just made, and all that is known beside."""
+        """The last evaluation and the rest of the state."""
         numbers = (*self.counts, *(getattr(self, name) for name in _NUMBERS))
         precisions = self.dtype.itemsize, self.coarsest.itemsize
         more = {"best": flat(self.best), "numbers": np.array([*precisions, *numbers])}
         return {**state_of(*cast(Any, self._asked)), **more}
 
     def go_on(self, state: State) -> None:
-        """Begin where another fit of the same problem was: the evaluation that it made last is made again."""
+        """Resume another fit of the same problem by repeating its last evaluation."""
         fine, coarse, moving, idle, *numbers = state["numbers"].tolist()
         for name, number in zip(_NUMBERS, numbers, strict=True):
             setattr(self, name, int(number) if name in _COUNTS else number)
@@ -371,7 +373,7 @@ class Newton:
         self._state, self._next = state, request_of(state, curvature=self.penalty.m <= DIRECT)
 
     def solution(self) -> BlockSolution:
-        """The best that was met."""
+        """The best point found."""
         v = self.best.v
         beta = np.zeros(len(self.machine.targets)) if self.beta is None else self.beta
         status = Status.INTERRUPTED if self.status is None else self.status
@@ -382,12 +384,12 @@ class Newton:
 
 
 def _crossing(slopes: FloatArray) -> int:
-    """The place before the first slope that is positive."""
+    """The last point before the slope turns positive."""
     return max(0, int(np.argmax(slopes > 0.0)) - 1)
 
 
 def _root(t: FloatArray, slopes: FloatArray) -> float:
-    """Where slopes along a step, which rise with t, cross zero."""
+    """The zero of the slopes along a step, which increase with t."""
     if not (slopes > 0.0).any():
         return float(t[-1])
     place = _crossing(slopes)

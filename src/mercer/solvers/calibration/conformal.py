@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer._types import BoolArray, FloatArray, IndexArray
 
-# Numbers that are looked at together where each new row has bounds of its own.
+# Entries processed together where each new row has its own bounds.
 _STRETCH = 2**22
 
 
@@ -29,7 +29,7 @@ def rank_of(coverage: float, m: int) -> int:
     >>> rank_of(0.9, 99), rank_of(0.9, 8)
     (90, 9)
     """
-    # The decimal that was typed: 0.55 * 100 is above 55 in double precision.
+    # From the decimal as typed: 0.55 * 100 exceeds 55 in double precision.
     return math.ceil(Fraction(repr(float(coverage))) * (m + 1))
 
 
@@ -41,7 +41,7 @@ def bounds(
     Parameters
     ----------
     values : ndarray (n, k)
-        What each of k machines predicts for each new row.
+        The predictions of k machines for each new row.
     columns : ndarray of int (m,)
         The machine that has not seen a row left out.
     residuals : ndarray (m,)

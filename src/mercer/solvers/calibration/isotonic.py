@@ -30,7 +30,7 @@ def fit_isotonic(scores: FloatArray, targets: FloatArray, weights: FloatArray) -
 
 @jit
 def _pool(means: FloatArray, weights: FloatArray, out: FloatArray) -> None:
-    """The means of neighbours that are pooled until none is above the next."""
+    """Pool adjacent violators: means of neighbours until they are non-decreasing."""
     n, blocks = means.shape[0], 0
     levels, masses, sizes = np.empty(n), np.empty(n), np.empty(n, np.int64)
     for k in range(n):

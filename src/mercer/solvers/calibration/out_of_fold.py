@@ -21,34 +21,34 @@ if TYPE_CHECKING:
     from mercer.solvers._types import MarginProblem
     from mercer.solvers.result import Solution
 
-# As Platt (2000) has it. The scores of more folds are a little closer to those of the model, and cost more.
+# Following Platt (2000). More folds give scores slightly closer to the model's, at a higher cost.
 FOLDS = 3
-# Scores feed a function of two numbers: they need not be as accurate as a solution.
+# The scores only fit a function of two parameters, so they need less accuracy than a solution.
 SCORE_TOL = 0.02
-# Keys that differ by less than this share of the largest are those of equal rows.
+# Rows whose keys differ by less than this share of the largest count as equal.
 _EQUAL = 1e-9
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def projected(X: "Features", rng: np.random.Generator | None = None) -> FloatArray:
-    """A number for each row that depends on its contents alone, and hardly ever agrees for two.
+    """A number for each row that depends on its contents alone, and almost never coincides for two.
 
-    The direction is fixed, or drawn by `rng`.
+    The projection is fixed, or drawn by `rng`.
     """
     largest = np.asarray(abs(X).max(axis=0).toarray() if sparse.issparse(X) else np.abs(X).max(axis=0)).ravel()
-    # Multiples of the golden ratio: no two columns weigh alike.
+    # Multiples of the golden ratio, so that no two columns have the same weight.
     weights = 0.5 + (np.arange(1, X.shape[1] + 1) * 0.6180339887498949) % 1.0
     weights = weights if rng is None else rng.uniform(-1.0, 1.0, X.shape[1])
-    # By no less than the smallest normal number: of a smaller one there is no inverse.
+    # Floor at the smallest normal number, since the inverse of a subnormal overflows.
     scaled = weights / np.maximum(np.where(largest > 0, largest, 1.0).astype(np.float64), _SMALLEST)
     return np.asarray(X @ scaled, dtype=np.float64).ravel()
 
 
 def assign_folds(codes: IndexArray, keys: FloatArray, n_folds: int = FOLDS) -> IndexArray:
-    """The fold of each row, or -1 for one that cannot be left out: its class has no other row.
+    """The fold of each row, or -1 for the only row of its class, which cannot be held out.
 
-    Rows of a class are dealt out in the order of their keys, rows of equal keys together. So
-    neither the order of rows nor whether a row is repeated or weighted changes who is where.
+    The rows of a class are dealt out in order of their keys, equal keys together, so folds depend neither on the order
+    of rows nor on whether a row is repeated or weighted.
     """
     folds = np.full(len(codes), -1)
     for code in np.unique(codes):
@@ -57,7 +57,7 @@ def assign_folds(codes: IndexArray, keys: FloatArray, n_folds: int = FOLDS) -> I
         step = np.diff(keys[order]) > _EQUAL * float(np.abs(keys[order]).max(initial=0.0))
         rank = np.concatenate([[0], np.cumsum(step)])
         if rank[-1] > 0:
-            # Classes begin with different folds, or small ones would all share the first.
+            # Each class starts at a different fold, or small classes would all land in the first.
             folds[order] = (rank + code) % n_folds
     return folds
 
@@ -99,10 +99,10 @@ def _known_gradient(solution: "Solution") -> FloatArray | None:
 def start_without(
     dual: "DualProblem", beta: FloatArray, held: BoolArray, gradient: FloatArray | None = None
 ) -> FloatArray:
-    """`beta` without the rows left out; what is missing to a sum comes from as few others as will do.
+    """`beta` without the held-out rows, with its sums restored by changing as few other coefficients as possible.
 
-    Free coordinates come first: they have to move anyway, while those at a bound mostly stay there. Where sums
-    are not zero, those come first that would gain most, as the gradient before says.
+    Free coordinates are changed first: they move anyway, while bounded ones mostly stay. If that is not enough, those
+    with the largest gain come next, judged by the previous gradient.
     """
     beta = np.where(held, 0.0, beta)
     if np.any(dual.total):
@@ -122,7 +122,7 @@ def start_without(
 def _scores(
     problem: "MarginProblem", dual: "DualProblem", matrix: "KernelMatrix", solution: "Solution", rows: IndexArray
 ) -> FloatArray:
-    """f at some rows: from the gradient where it is complete."""
+    """f at some rows, from the gradient where it is complete."""
     if solution.is_gradient_complete:
         projections = dual.linear[rows] - solution.gradient[rows] - dual.shift * solution.beta.sum()
         if dual.ridge is not None:

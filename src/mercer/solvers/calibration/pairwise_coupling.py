@@ -12,9 +12,9 @@ import numpy as np
 
 from mercer._types import FloatArray
 
-# Estimates are kept this far from 0 and 1.
+# Estimates are clipped this far from 0 and 1.
 LEAST = 1e-7
-# Numbers of the systems that are held at once.
+# Entries of the linear systems held at once.
 _AT_ONCE = 2**22
 
 

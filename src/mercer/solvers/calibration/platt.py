@@ -18,12 +18,12 @@ MOST_STEPS = 100
 SHORTEST = 1e-10
 RIDGE = 1e-12
 ACCURATE = 1e-10
-# So many copies are as good as infinitely many, and products of their sums do not overflow.
+# Weights above this act as infinite, and products of their sums do not overflow.
 MOST_COPIES = 2.0**200
 
 
 def bounded_copies(weights: FloatArray) -> FloatArray:
-    """The weights; where one is huge, all of them divided by one power of two, which no sum of theirs overflows."""
+    """The weights, all divided by one power of two if one is so large that their sum would overflow."""
     largest = float(weights.max(initial=0.0))
     if largest <= MOST_COPIES:
         return weights
@@ -31,7 +31,7 @@ def bounded_copies(weights: FloatArray) -> FloatArray:
 
 
 def smoothed_targets(is_positive: BoolArray, weights: FloatArray) -> FloatArray:
-    """What stands for 1 and 0, given how many there are of both."""
+    """Platt's smoothed targets for 1 and 0, given both counts."""
     positive, negative = float(weights[is_positive].sum()), float(weights[~is_positive].sum())
     return np.where(is_positive, (positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0))
 
@@ -58,7 +58,7 @@ def fit_sigmoid(scores: FloatArray, is_positive: BoolArray, weights: FloatArray)
     targets = smoothed_targets(is_positive, weights)
     positive, negative = float(weights[is_positive].sum()), float(weights[~is_positive].sum())
     level = np.log((negative + 1.0) / (positive + 1.0))
-    # In units of their own size scores of any size are alike.
+    # Rescaled, so that the result does not depend on the unit of the scores.
     scale = float(np.abs(scores).max(initial=0.0))
     if not scale > 0:
         return 0.0, float(level)
@@ -72,7 +72,7 @@ def fit_sigmoid(scores: FloatArray, is_positive: BoolArray, weights: FloatArray)
 
 @jit
 def _newton(scores: FloatArray, targets: FloatArray, weights: FloatArray, level: float) -> tuple[float, float]:
-    """(A, B). Compiled: ten classes have 45 pairs, each with a few hundred scores."""
+    """(A, B). Compiled, because ten classes have 45 pairs of a few hundred scores each."""
     A, B, total = 0.0, level, weights.sum()
     now = _objective(scores, targets, weights, A, B)
     for _ in range(MOST_STEPS):
@@ -107,7 +107,7 @@ def _objective(scores: FloatArray, targets: FloatArray, weights: FloatArray, A: 
 def _derivatives(
     scores: FloatArray, targets: FloatArray, weights: FloatArray, A: float, B: float
 ) -> tuple[float, float, float, float, float]:
-    """The gradient in A and B, and the Hessian: in A twice, in both, in B twice."""
+    """The gradient in (A, B), and the entries AA, AB and BB of the Hessian."""
     along = up = bent = cross = high = 0.0
     for i in range(scores.shape[0]):
         u = A * scores[i] + B
@@ -124,7 +124,7 @@ def _derivatives(
 
 
 def sigmoid(scores: FloatArray, A: float, B: float) -> tuple[FloatArray, FloatArray]:
-    """(p, 1 - p), each accurate also where it is tiny."""
+    """(p, 1 - p), each accurate even where it is tiny."""
     u = A * scores + B
     small = np.exp(-np.abs(u))
     low, high = small / (1.0 + small), 1.0 / (1.0 + small)

@@ -1,9 +1,9 @@
 """Out-of-fold decision values of all pairs of small classes, in one compiled loop.
 
-A pair without a fold has nearly the support vectors of the whole pair. So of the points that are
-left, only those beyond the margin of the whole solution, or near it, are solved; then the gradient
-of all tells whether the others would have had a say, and only then are they solved too. What does
-not come to an end is left to the caller.
+A pair without a fold has nearly the same support vectors as the whole pair. So only the remaining
+points within or near the margin of the whole solution are solved at first; the gradient of all then
+tells whether the others would have mattered, and if so they are solved too. A pair that does not
+converge is left to the caller.
 
 Cost of a fold: the square of its support vectors, and one pass over the rows of these.
 """
@@ -19,20 +19,20 @@ from mercer.solvers.dual_qp.block_steps import LEFT, OPTIMAL, gradient_afresh, m
 
 
 class Goal(NamedTuple):
-    """What a solution is asked for: whether the kernel is positive semidefinite, the tolerance, the steps at most."""
+    """Solver options: whether the kernel is positive semidefinite, the tolerance, the most steps."""
 
     convex: bool
     tol: float
     max_iter: int
 
 
-# Points so much farther from the hyperplane than the margin take no part at first.
+# Points farther beyond the margin than this are left out at first.
 NEAR = 0.5
 
 
 @jit
 def _taking_part(folds: IndexArray, fold: int, is_near: BoolArray, places: IndexArray) -> int:
-    """Write which points are not in the fold, and near where that is asked for, to `places`; their number."""
+    """Write the indices of the points outside the fold (only those near the margin, if asked); their number."""
     count = 0
     for k in range(folds.shape[0]):
         if folds[k] != fold and is_near[k]:
@@ -64,7 +64,7 @@ def _solve_some(
     buffer: Array,
     beta: FloatArray,
 ) -> int:
-    """Solve the points at `places` among themselves; `beta` of the others becomes zero. The ending."""
+    """Solve the points at `places` among themselves, with the other coefficients zero; the ending."""
     (matrix, signs, lower, upper), f = pair, places.shape[0]
     few = _submatrix(matrix, places, buffer)
     some, gradient = np.empty(f), np.empty(few.shape[1])
@@ -89,10 +89,11 @@ def _without(
     beta: FloatArray,
     gradient: FloatArray,
 ) -> tuple[int, float]:
-    """(ending, bias) of a pair, its matrix, signs and bounds, without a fold; `gradient` becomes that of all points."""
+    """(ending, bias) of a pair, given its matrix, signs and bounds, without a fold; `gradient` is set for all
+    points."""
     (matrix, signs, lower, upper), m = pair, beta.shape[0]
     places, everything = np.empty(m, np.int64), np.ones(m, np.bool_)
-    # No room for the points of the fold: so they are not asked whether they agree.
+    # The held-out points get an empty box, so that they cannot violate anything.
     closed_below, closed_above = lower.copy(), upper.copy()
     for k in range(m):
         if folds[k] == fold:
@@ -132,7 +133,7 @@ def left_out_class_pairs(
     folds : ndarray (n,)
         The fold of each sorted point; -1 where it takes part in all of them.
     table, report
-        What `solve_class_pairs` wrote. ENDING becomes LEFT where a fold did not come to its end.
+        As written by `solve_class_pairs`. ENDING becomes LEFT if a fold did not converge.
     scores : ndarray (n, n_pairs)
         Receives the values; those of points of other classes are not touched.
     """

@@ -17,13 +17,12 @@ from mercer.kernels.gram.kernel_matrix import LANES
 from mercer.solvers.dual_qp.bias import common_bias
 from mercer.solvers.dual_qp.pair_steps import MASK, pair_steps
 
-# Columns of the report on each pair and box.
+# Columns of the report for each pair and box.
 STEPS, ENDING, BIAS = range(3)
 SOLVED, LEFT = 0, -1
-# Pair steps for each point before a pair is left to the caller, where it is to be solved.
+# Pair steps per point before a pair is left to the caller.
 MOST_STEPS = 200
-# Where this share of the support vectors is free, coefficients are kept as they are when the box grows;
-# else they grow with it.
+# If this share of the support vectors is free, coefficients are kept when the box grows; otherwise they grow with it.
 MOSTLY_FREE = 0.75
 
 
@@ -41,7 +40,7 @@ def _gather(K: Array, places: IndexArray, rows: IndexArray, matrix: Array) -> No
 
 @jit
 def _rows_of(edges: IndexArray, i: int, j: int, rows: IndexArray) -> tuple[int, int]:
-    """Write the sorted positions of two classes; their number, and that of the first."""
+    """Write the sorted indices of the points of two classes; their number, and that of the first class."""
     own, m = edges[i + 1] - edges[i], 0
     for r in range(edges[i], edges[i + 1]):
         rows[m] = r
@@ -54,7 +53,7 @@ def _rows_of(edges: IndexArray, i: int, j: int, rows: IndexArray) -> tuple[int, 
 
 @jit
 def _product(matrix: Array, beta: FloatArray, product: FloatArray) -> None:
-    """product = matrix beta, in double precision, a row of the symmetric matrix for each support vector."""
+    """product = matrix beta in double precision, by one row of the symmetric matrix per support vector."""
     vector_loop()
     m = beta.shape[0]
     for a in range(m):
@@ -70,7 +69,7 @@ def _product(matrix: Array, beta: FloatArray, product: FloatArray) -> None:
 def _begin(
     rows: IndexArray, own: int, box: FloatArray, last: FloatArray, ratio: float, beta: FloatArray, product: FloatArray
 ) -> None:
-    """Coefficients for the next box: as they were, grown with it, or zero where it has shrunk."""
+    """Coefficients for the next box: unchanged, scaled up with it, or zero where it has shrunk."""
     free, support, shrunk = 0, 0, False
     for a in range(rows.shape[0]):
         reach = box[rows[a]]
@@ -103,7 +102,7 @@ def _solve(
     product: FloatArray,
     work: Array,
 ) -> tuple[int, bool]:
-    """Pair steps from `beta`. Returns (steps, whether they came to an end)."""
+    """Pair steps from `beta`. Returns (steps, whether they converged)."""
     m, width = rows.shape[0], matrix.shape[1]
     lower, upper = np.zeros(m), np.zeros(m)
     gradient, diag, rise, fall, scores = work[0, :width], work[1, :width], work[2, :width], work[3, :width], work[4]
@@ -132,7 +131,7 @@ def _solve(
 def _bias(
     rows: IndexArray, own: int, box: FloatArray, ridge: FloatArray, beta: FloatArray, product: FloatArray
 ) -> float:
-    """As `bias`, of a pair."""
+    """The `bias` of one pair."""
     m = rows.shape[0]
     gradient, lower, upper = np.empty(m), np.zeros(m), np.zeros(m)
     for a in range(m):
@@ -169,11 +168,11 @@ def solve_pair_paths(
     pairs : ndarray (n_pairs, 2)
         The classes i < j of each pair; i is positive.
     boxes, ridges : ndarray (n_boxes, n)
-        Bounds of alpha, at most UNBOUNDED, and what is added to the diagonal.
+        Bounds of alpha, at most UNBOUNDED, and the ridge of each point.
     ratios : ndarray (n_boxes,)
         By how much each box is larger than the one before, where it is so for all points; else 0.
     most_steps : int
-        For each point of a pair; what is not solved by then has LEFT in its report.
+        Per point of a pair; a pair not solved by then has LEFT in its report.
     tables : ndarray (n_boxes, n_classes - 1, n)
         Receives the signed coefficients, laid out as dual_coef_.
     report : ndarray (n_boxes, n_pairs, 3)

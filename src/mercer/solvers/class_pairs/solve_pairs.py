@@ -13,9 +13,9 @@ from mercer._jit.compile import jit
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.solvers.dual_qp.block_steps import solve_in_precision
 
-# Rows of a pair's matrix are padded to whole vectors of so many entries: the classes may be small.
+# Rows of a pair's matrix are padded to this many entries, whole vectors even for small classes.
 LANES = 32
-# Columns of the report on each pair.
+# Columns of the report for each pair.
 STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
 
 
@@ -30,7 +30,7 @@ def pair_matrix(
     lower: FloatArray,
     upper: FloatArray,
 ) -> Array:
-    """The matrix of a pair, in the memory of `buffer`; its signs and bounds are written."""
+    """The matrix of a pair, stored in `buffer`; its signs and bounds are written."""
     first, last, other_first, other_last = pair
     own, m = last - first, last - first + other_last - other_first
     width = (m + LANES - 1) // LANES * LANES
@@ -63,7 +63,7 @@ def _write_down(
     gradient: FloatArray,
     table: FloatArray,
 ) -> float:
-    """The coefficients of a pair into the table; its dual objective."""
+    """Write a pair's coefficients into the table; its dual objective."""
     first, last, other_first, _ = pair
     own, dual = last - first, 0.0
     for k in range(beta.shape[0]):
@@ -77,7 +77,7 @@ def _write_down(
 
 @jit
 def room_for_pairs(edges: IndexArray) -> tuple[int, int]:
-    """Points of the largest pair, and the length of a row of its matrix."""
+    """Number of points of the largest pair, and the row length of its matrix."""
     largest = 0
     for c in range(edges.shape[0] - 1):
         largest = max(largest, 2 * (edges[c + 1] - edges[c]))
@@ -111,7 +111,7 @@ def solve_class_pairs(
     pairs : ndarray (n_pairs, 2)
         The classes i < j of each pair; i is positive.
     box, ridge : ndarray (n,)
-        Bound of alpha, finite, and what is added to the diagonal, for each point.
+        Bound of alpha, finite, and the ridge, for each point.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
     max_iter : int

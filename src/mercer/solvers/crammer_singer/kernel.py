@@ -32,22 +32,22 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
     from mercer.problems.svm.crammer_singer import KernelCrammerSinger
 
-# Rows of a working set at most, where their matrix has room; so many or fewer are solved together.
+# Most rows of a working set, memory permitting; a smaller problem is solved as one.
 LARGEST_SET = 4000
-# Each round goes on until the violation among its rows is this share of what it was.
+# Each round reduces the violation among its rows to this share.
 INNER_SHARE = 0.1
-# Steps for each row of a working set, after which something else is tried.
+# Steps per row of a working set before another method is tried.
 PATIENCE = 3000
-# Up to so many rows a few more steps cost nothing, and take the solution to rounding error: then the order of rows,
-# and weights in the place of repeated ones, do not show.
+# Up to this many rows, solving to rounding error costs next to nothing; the answer then does not depend on the order of
+# rows, or on whether rows are repeated or weighted.
 SMALL = 400
 POLISHED = 1e-11
-# Steps for each of them before Newton steps are tried, and how often.
+# Steps per row before Newton steps are tried, and how many times they are.
 CRAWLING, RESCUES = 20, 25
-# Free biases: centres at most, the share of `tol` (times C) that the equations of the classes may lack, and how much
-# more accurate than that a centre's problem is solved.
+# Free biases: most centres; the share of `tol` (times C) by which the class sums may be off; and how much more
+# accurately each centre's problem is solved.
 CENTRES, BALANCED, AHEAD = 60, 1e-3, 0.1
-# Rounds, or centres, that bring nothing before they end: rounding may leave more than a centre's problem asks for.
+# Rounds, or centres, without progress before giving up: rounding may keep a centre's problem from its target.
 IDLE = 5
 
 
@@ -74,7 +74,7 @@ def solve(
     limits : Limits, optional
     start : ndarray (n, K), optional
     gap_tol : float, optional
-        The relative duality gap to end at, in the place of `tol`.
+        Stop at this relative duality gap instead of `tol`.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
     memory : int
@@ -89,13 +89,13 @@ def solve(
 
 
 class _Progress:
-    """Whether something that should become small still does, or the dual still grows."""
+    """Tracks whether a quantity still decreases, or the dual still grows."""
 
     def __init__(self) -> None:
         self.least, self.dual, self.idle = np.inf, -np.inf, 0
 
     def has_ended(self, value: float, dual: float = -np.inf) -> bool:
-        """After `IDLE` values in a row that are hardly less than the least before."""
+        """True after `IDLE` consecutive values hardly below the previous minimum."""
         is_better = value < 0.9 * self.least or dual > self.dual + 1e-9 * abs(dual)
         self.idle = 0 if is_better else self.idle + 1
         self.least, self.dual = min(value, self.least), max(dual, self.dual)
@@ -127,7 +127,7 @@ class _Rounds:
 
     @property
     def bias(self) -> FloatArray:
-        """Of each class."""
+        """The sum of the coefficients of each class."""
         return self.centre + self.shift * self.alpha.sum(axis=0)
 
     def run(self) -> Solution:
@@ -148,7 +148,7 @@ class _Rounds:
         return status
 
     def _run_with_centres(self) -> Status:
-        """Solve with biases near a centre, and move it, until the coefficients of each class have sum zero."""
+        """Solve with biases near a centre, then move it, until the coefficients of each class sum to zero."""
         is_small, scale = len(self.alpha) <= SMALL, float(self.problem.C.max())
         enough = POLISHED * scale if is_small else BALANCED * min(1.0, self.tol) * scale
         progress = _Progress()
@@ -169,7 +169,7 @@ class _Rounds:
             self.scores += moved
             self.target = min(self.target, max(AHEAD * float(np.abs(moved).max()), AHEAD * self.shift * enough))
         self._balance()
-        # With sums of zero the conditions are all that counts, however little the centres came to.
+        # Once the sums are zero only the optimality conditions matter, however little the centres moved.
         is_solved = self._violation <= self.tol and self._has_small_gap()
         return Status.OPTIMAL if is_solved and self._is_balanced(enough) else Status.OPTIMAL_INACCURATE
 
@@ -187,7 +187,7 @@ class _Rounds:
         return primal - dual <= self.gap_tol * max(1.0, abs(primal))
 
     def _balance(self) -> None:
-        """Move what is lacking between classes, in rows where that does least harm; the biases stay."""
+        """Shift the missing sums between classes, in the rows where it does least harm; the biases stay."""
         bias, upper = self.bias, self.problem.upper()
         for _ in range(2 * self.problem.n_classes):
             lacking = self.alpha.sum(axis=0)
@@ -248,19 +248,19 @@ class _Rounds:
     def _is_solved(self, violation: float, primal: float, dual: float) -> bool:
         if self.gap_tol is None or self.problem.is_free:
             return violation <= self.target
-        # A gap that is still too large asks for less violation.
+        # The gap is still too large, so require a smaller violation.
         self.target = min(self.target, 0.3 * violation)
         return primal - dual <= self.gap_tol * max(1.0, abs(primal))
 
     def _stuck(self, violation: float) -> Status:
         if self.gap_tol is None and violation <= self.tol:
-            return Status.OPTIMAL  # only a centre asks for more than the user
+            return Status.OPTIMAL  # only a centre asks for more than the user does
         if not self.convex:
             return Status.NOT_CONVEX
         return ended_by_rounding(violation)
 
     def _round(self, violation: float) -> bool:
-        """Solve the rows that violate most among themselves; False if none of them moved."""
+        """Solve the worst-violating rows among themselves; False if none of them moved."""
         chosen = self._chosen()
         q = len(chosen)
         block = np.zeros((q, padded(q)), self.matrix.dtype)
@@ -302,7 +302,7 @@ class _Rounds:
             settle_rows(codes, C, alpha)
 
     def _polish(self) -> None:
-        """Go on to rounding error, for a while, from fresh scores."""
+        """Continue to rounding error, within bounds, from recomputed scores."""
         self._refresh()
         everything = np.arange(len(self.alpha))
         block = np.zeros((len(everything), padded(len(everything))), self.matrix.dtype)
@@ -313,7 +313,7 @@ class _Rounds:
     def _steps(
         self, block: Array, chosen: IndexArray, alpha: FloatArray, scores: FloatArray, tol: float, patience: int
     ) -> float:
-        """Steps in slices of 100 ms, until `tol`, a limit, or too many of them.
+        """Take steps in slices of 100 ms until `tol`, a limit, or too many steps.
 
         Returns the largest violation left, or 0 at a limit.
         """

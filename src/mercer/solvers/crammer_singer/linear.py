@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 SLICE_PRODUCTS = 30_000_000
-# After a pass over all rows, so many over those that still move, or until they move little.
+# After each pass over all rows, at most this many over those that still move.
 INNER_PASSES = 30
 INNER_SHARE = 0.1
 
 
 @jit
 def project(B: FloatArray, code: int, C: float, A: float, alpha: FloatArray) -> None:
-    """alpha that minimises A |alpha|^2 / 2 + B alpha with sum zero, alpha[m] <= C if m is `code` else 0.
+    """The alpha that minimises A |alpha|^2 / 2 + B alpha, sum zero, alpha[m] <= C if m is `code`, else <= 0.
 
-    alpha[m] = min(bound, (t - B[m]) / A): the sum is concave and rises with t, and vanishes at the
-    mean of B or beyond, so Newton's method from there only moves up and ends after a few steps.
+    alpha[m] = min(bound, (t - B[m]) / A): the sum is concave and increasing in t with its root at or above the mean of
+    B, so Newton's method from there increases monotonically and takes a few steps.
     """
     K = B.shape[0]
     t = B.sum() / K
@@ -58,15 +58,15 @@ def project(B: FloatArray, code: int, C: float, A: float, alpha: FloatArray) -> 
     for m in range(K):
         bound = C if m == code else 0.0
         value = (t - B[m]) / A
-        # What differs from the bound by rounding only is at the bound.
+        # A difference of rounding size from the bound counts as being at it.
         alpha[m] = value if value < bound - 1e-14 * C else bound
 
 
 @jit
 def settle(alpha: FloatArray, code: int, C: float) -> None:
-    """Make the sum zero, by the entry of the row's own class; where that is at its bound, by the others.
+    """Make the sum zero by changing the entry of the row's own class, or the others if that is at its bound.
 
-    An entry that missed its bound by a rounding would pass for one that may still rise, and no step would move it.
+    An entry that misses its bound by a rounding error would look free, though no step could move it.
     """
     total = 0.0
     for m in range(alpha.shape[0]):
@@ -94,9 +94,9 @@ def crammer_singer_pass(
     begin: int,
     end: int,
 ) -> tuple[int, float]:
-    """A step for each of the rows active[begin:end]; how many moved, and by how much at most.
+    """One step for each of the rows active[begin:end]; how many moved, and the largest move.
 
-    The rows that moved are put first among them.
+    The rows that moved are put first.
     """
     K, last, largest, count = W.shape[1], W.shape[0] - 1, 0.0, begin
     B, goal, steps = np.empty(K), np.empty(K), np.empty(K)
@@ -184,12 +184,12 @@ class _Descent:
             self._fit_weights()
         self.state = np.array([(seed * 2 + 1) * int(GOLDEN) % 2**64], dtype=np.uint64)
         self.primal, self.dual = np.inf, -np.inf
-        # Where the objective overflows, this is what is left.
+        # Used if the objective overflows.
         self.best = np.zeros((K, products.n_features)), np.zeros(K)
         self.epochs, self.trace = 0, []
 
     def _place_rows_of_zeros(self) -> None:
-        """Such a row has the same loss whatever W is: its coefficients go to a corner, and no step looks at it."""
+        """Put the coefficients of a zero row into a corner and skip it: its loss does not depend on W."""
         problem = self.problem
         zeros = np.flatnonzero((self.products.squares() + problem.scale**2 <= 0.0) & (problem.C > 0.0))
         own = problem.codes[zeros]
@@ -204,7 +204,7 @@ class _Descent:
             self.W[-1, m] = self.problem.scale * column.sum()
 
     def run(self, gap_tol: float, limits: "Limits") -> LinearSolution:
-        """Passes and checks until an end."""
+        """Alternate passes and checks until an end."""
         wait, last_better = FIRST_CHECK, 0
         while True:
             status = self._descend(wait, limits)
@@ -247,7 +247,7 @@ class _Descent:
         return None
 
     def _pass(self, chosen: IndexArray, size: int, limits: "Limits") -> tuple[IndexArray, float]:
-        """A step for each of the chosen rows, in slices; (those that moved, the largest move)."""
+        """One step for each of the given rows, in slices; (those that moved, the largest move)."""
         problem, moved, largest = self.problem, [], 0.0
         shuffle(chosen, self.state)
         for begin in range(0, len(chosen), size):
@@ -268,7 +268,7 @@ class _Descent:
         W, bias = self.W[:-1].T, problem.scale * self.W[-1]
         primal = problem.primal(W, bias, values)
         if primal < self.primal:
-            # A copy: of a single feature the transpose is contiguous as it is, and the steps would go on in it.
+            # A copy: the transpose of a single feature is already contiguous, and later steps would overwrite it.
             self.primal, self.best = primal, (W.copy(), bias)
         self.dual = problem.dual(self.alpha, W)
 

@@ -15,7 +15,7 @@ from mercer.solvers.crammer_singer.linear import project, settle
 if TYPE_CHECKING:
     from mercer.kernels._types import Stop
 
-# Newton steps at most, and free coefficients for which they are tried.
+# Most Newton steps, and most free coefficients for which they are tried.
 NEWTON_STEPS, LARGEST_FACE = 30, 800
 
 
@@ -42,7 +42,7 @@ def row_steps(
     tol: float,
     max_steps: int,
 ) -> tuple[int, float]:
-    """Steps until no row violates by more than `tol`; (their number, the largest violation)."""
+    """Steps until no row violates by more than `tol`; (number of steps, largest violation)."""
     n, n_classes = alpha.shape
     B, goal, change = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
     for r in range(n):
@@ -73,7 +73,7 @@ def row_steps(
 
 @jit
 def settle_rows(codes: IndexArray, C: FloatArray, alpha: FloatArray) -> None:
-    """Sums of zero within the bounds, which a solved system keeps only as well as its condition allows."""
+    """Restore zero sums within the bounds; the linear system keeps them only as well as its condition allows."""
     for r in range(alpha.shape[0]):
         settle(alpha[r], codes[r], C[r])
 
@@ -81,10 +81,9 @@ def settle_rows(codes: IndexArray, C: FloatArray, alpha: FloatArray) -> None:
 def newton_on_rows(
     K: FloatArray, codes: IndexArray, C: FloatArray, alpha: FloatArray, scores: FloatArray, stop: "Stop"
 ) -> None:
-    """Newton steps on the coefficients that are away from their bounds; alpha and scores are changed.
+    """Newton steps on the coefficients away from their bounds; alpha and scores are updated.
 
-    The classes of a row keep their sum. A step ends where the first coefficient meets its bound;
-    `stop` is asked before every step.
+    The coefficients of a row keep their sum. A step ends at the first bound it meets; `stop` is called before each.
     """
     upper = np.zeros_like(alpha)
     upper[np.arange(len(codes)), codes] = C
@@ -113,7 +112,7 @@ def newton_on_rows(
 
 
 def _on_face(K: FloatArray, rows: IndexArray, classes: IndexArray, gradient: FloatArray) -> FloatArray:
-    """The step to the optimum of the free coefficients, whose sum over the classes of a row is zero."""
+    """The step to the optimum of the free coefficients with zero sum in every row."""
     f, (_, owner) = len(rows), np.unique(rows, return_inverse=True)
     H = K[np.ix_(rows, rows)].astype(np.float64) * (classes[:, None] == classes)
     H[np.diag_indices(f)] += 1e-12 * np.abs(H.diagonal()).mean()

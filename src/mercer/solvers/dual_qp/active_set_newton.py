@@ -18,18 +18,18 @@ from mercer.solvers.linalg.compiled_cholesky import factorise, substitute
 
 EXACT, NO_STEP, UNFINISHED = 0, 1, 2
 EPSILON = 2.0**-52
-# Added to the diagonal, relative to its mean: repeated rows make the system singular.
+# Ridge relative to the mean of the diagonal: repeated rows make the system singular.
 FIRST_RIDGE = 1e-14
 LAST_RIDGE = 1e-8
-# Full steps that only remove what the ridge leaves behind.
+# Most full steps that only remove the error due to the ridge.
 CORRECTIONS = 3
-# A dual without a maximum shows itself by coefficients that grow for ever.
+# Coefficients that grow beyond this show that the dual is unbounded.
 DIVERGED = 1e100
 
 
 @jit
 def _free_places(free: BoolArray, places: IndexArray) -> int:
-    """Write the positions of the free coordinates to `places`; their number."""
+    """Write the indices of the free coordinates to `places`; their number."""
     f = 0
     for i in range(free.shape[0]):
         if free[i]:
@@ -42,7 +42,7 @@ def _free_places(free: BoolArray, places: IndexArray) -> int:
 def _write_system(
     matrix: Array, places: IndexArray, f: int, groups: IndexArray, added: float, ridge: float, system: FloatArray
 ) -> None:
-    """The lower triangle of Q_FF + added 11' + ridge I; the ones are those of each group."""
+    """The lower triangle of Q_FF + added 11' + ridge I, with a vector of ones per group."""
     for i in range(f):
         source, row, group = matrix[places[i]], system[i], groups[places[i]]
         for j in range(i):
@@ -62,11 +62,11 @@ def _direction(
     step: FloatArray,
     ones: FloatArray,
 ) -> bool:
-    """Write the Newton step of the free coordinates to `step`; False where there is none."""
+    """Write the Newton step of the free coordinates to `step`; False if the system cannot be solved."""
     mean = 0.0
     for i in range(f):
         mean += matrix[places[i], places[i]] / f
-    # On steps that sum to zero a constant changes nothing, but keeps the system well posed.
+    # For steps that sum to zero this changes nothing, but it makes the system well conditioned.
     added = mean if n_groups > 0 else 0.0
     ridge = FIRST_RIDGE
     _write_system(matrix, places, f, groups, added, ridge * f * mean, system)
@@ -93,10 +93,10 @@ def _direction(
 
 @jit
 def _take_off_means(places: IndexArray, f: int, groups: IndexArray, values: Array) -> None:
-    """Subtract from each value the mean of its group.
+    """Subtract the mean of its group from each value.
 
-    b takes off what gradients have in common in any case. Solved for with the rest, that part of a step is so much
-    larger than what remains of it where kernel values are small that the difference no longer sums to zero.
+    The bias absorbs the common part of the gradients anyway. Left in, it would dominate the step where kernel values
+    are small, and by cancellation the rest would no longer sum to zero.
     """
     total, count = np.zeros(2), np.zeros(2)
     for i in range(f):
@@ -110,7 +110,7 @@ def _take_off_means(places: IndexArray, f: int, groups: IndexArray, values: Arra
 
 @jit
 def _keep_sum(f: int, step: FloatArray, ones: FloatArray) -> None:
-    """Subtract a multiple of `ones` from the step, so that it sums to zero."""
+    """Subtract a multiple of `ones` from the step so that it sums to zero."""
     total, towards_bias = 0.0, 0.0
     for i in range(f):
         total += step[i]
@@ -121,14 +121,14 @@ def _keep_sum(f: int, step: FloatArray, ones: FloatArray) -> None:
 
 @jit
 def _keep_two_sums(places: IndexArray, f: int, groups: IndexArray, step: FloatArray, ones: FloatArray) -> None:
-    """Subtract multiples of both rows of `ones` from the step, so that it sums to zero in each group."""
+    """Subtract multiples of both rows of `ones` from the step so that it sums to zero in each group."""
     total, by_bias, bias = np.zeros(2), np.zeros((2, 2)), np.zeros(2)
     for i in range(f):
         g = groups[places[i]]
         by_bias[g, 0] += ones[0, i]
         by_bias[g, 1] += ones[1, i]
         total[g] += step[i]
-    if by_bias[1, 1] == 0.0:  # nothing of that group is free
+    if by_bias[1, 1] == 0.0:  # the group has no free coordinate
         bias[0] = total[0] / by_bias[0, 0]
     elif by_bias[0, 0] == 0.0:
         bias[1] = total[1] / by_bias[1, 1]
@@ -151,12 +151,12 @@ def _move(
     lower: FloatArray,
     upper: FloatArray,
 ) -> int:
-    """Take the step, or as much as the box allows; the coordinate that ends it, or -1."""
+    """Take the step, or as much as the box allows; the coordinate that limits it, or -1."""
     length, first, end = 1.0, -1, 0.0
     for i in range(f):
         p = places[i]
         bound = upper[p] if step[i] > 0.0 else lower[p]
-        # In this form a step of zero asks for no quotient.
+        # Written without a quotient, so that a zero step is harmless.
         if abs(bound - beta[p]) < length * abs(step[i]):
             length, first, end = (bound - beta[p]) / step[i], p, bound
     for i in range(f):
@@ -172,7 +172,7 @@ def _move(
 
 @jit
 def _common_gradient(gradient: Array, places: IndexArray, f: int) -> float:
-    """The bias: what the gradients of free coordinates have in common."""
+    """The bias: the mean gradient of the free coordinates."""
     total = 0.0
     for i in range(f):
         total += gradient[places[i]]
@@ -189,7 +189,7 @@ def _common_gradients(
     groups: IndexArray,
     bias: FloatArray,
 ) -> None:
-    """The same for each of two groups; the middle of what is allowed where none of one is free."""
+    """The bias of each of two groups; the middle of the allowed interval for one without free coordinates."""
     total, count, highest, lowest = np.zeros(2), np.zeros(2), np.full(2, -UNBOUNDED), np.full(2, UNBOUNDED)
     for i in range(beta.shape[0]):
         g = groups[i]
@@ -219,7 +219,7 @@ def _violations(
     groups: IndexArray,
     bias: FloatArray,
 ) -> tuple[float, float, int]:
-    """Largest violation of a free coordinate, of a bounded one, and which that is."""
+    """Largest violation among the free coordinates and among the bounded ones, and the index of the latter."""
     unequal, worst, which = 0.0, 0.0, 0
     for i in range(beta.shape[0]):
         above = gradient[i] - bias[groups[i]]
@@ -254,7 +254,7 @@ def newton_steps(
     beta, free : ndarray (n,)
         The point, and which coordinates are free; both are changed.
     groups : ndarray (n,) of int
-        Which fixed sum each coordinate belongs to, of `n_groups` (0, 1 or 2; zeros where there is none).
+        The fixed sum that each coordinate belongs to, of `n_groups` (0, 1 or 2; zeros if there is none).
     least : float
         A violation that counts as none.
 
@@ -294,7 +294,7 @@ def newton_steps(
         if worst > rounding:
             free[which] = True
             continue
-        # What free coordinates are left with comes from the ridge; the same step again removes it.
+        # The remaining violation of the free coordinates is due to the ridge; repeating the step removes it.
         corrections += 1
         if unequal <= rounding or corrections == CORRECTIONS:
             return EXACT

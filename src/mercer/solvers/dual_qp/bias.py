@@ -7,9 +7,9 @@ from mercer.problems.svm.signed_dual import AT_BOUND
 
 @jit
 def common_bias(beta: FloatArray, gradient: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
-    """What the gradients of free points have in common, or the middle of what is allowed.
+    """The mean gradient of the free points, or the middle of the allowed interval.
 
-    Who is nearer to a bound than rounding is at it: a start that was scaled, or made to have a sum, leaves such points.
+    Points closer to a bound than rounding count as bounded: scaling a start, or fixing its sum, leaves such points.
     """
     largest = 0.0
     for i in range(beta.shape[0]):

@@ -19,26 +19,26 @@ from mercer.solvers.dual_qp.endings import NEGATIVE_CURVATURE, NEVER_BINDS
 from mercer.solvers.dual_qp.pair_steps import MASK, pair_steps, set_masks
 from mercer.solvers.tolerances import INACCURATE
 
-# Pair steps for each point before Newton steps are tried: three are usual.
+# Pair steps per point before Newton steps are tried; three are typical.
 PAIR_STEPS = 20
-# Newton steps take over at so many times the tolerance: by then most of the points that will be free are, and each of
-# the few others costs one Newton step. Where that is too early, pair steps go on to the tolerance.
+# Newton steps take over at this multiple of the tolerance: most of the eventual free points are free by then, and each
+# of the others costs one Newton step. If that is too early, pair steps continue to the tolerance.
 TAKE_OVER = 20.0
-# How many Newton steps between two looks at the limits.
+# Newton steps between checks of the limits.
 NEWTON_SLICE = 16
-# How often rounded steps go on from a gradient computed afresh.
+# Most restarts of single-precision steps from a recomputed gradient.
 MOST_REFRESHES = 4
-# They are taken to this share of the tolerance: what they add up is rounded.
+# They aim for this share of the tolerance, since their accumulated gradient is rounded.
 STEP_SHARE = 0.9
-# In pairs of small classes a twentieth of the tolerance costs few steps more, and the relative gap of a small objective
-# asks for it; but not less than rounded gradients can tell.
+# Pairs of small classes: a twentieth of the tolerance costs few extra steps and the relative gap of a small objective
+# needs it; but no less than single-precision gradients can resolve.
 FINE_SHARE, FINEST = 0.05, 5e-5
-# Steps for each point after which rounded ones are given up.
+# Single-precision steps per point before giving up.
 STEPS_FOR_EACH = 50
-# A violation this small counts as none.
+# A violation this small counts as zero.
 ROUNDING = 1e-11
 UNDERFLOW = 1e-290
-# Endings: values of `Status`, or left to the caller.
+# Endings: values of `Status`, or LEFT for the caller to solve.
 OPTIMAL, OPTIMAL_INACCURATE, ITERATION_LIMIT, STALLED, NOT_CONVEX, LEFT = 0, 1, 2, 5, 6, -1
 
 
@@ -54,7 +54,7 @@ def begin(
     rise: Array,
     fall: Array,
 ) -> None:
-    """The state of `pair_steps` at beta = 0."""
+    """The `pair_steps` state at beta = 0."""
     m = matrix.shape[0]
     for i in range(m):
         beta[i], gradient[i], diag[i] = 0.0, linear[i], matrix[i, i]
@@ -65,7 +65,7 @@ def begin(
 
 @jit
 def gradient_afresh(matrix: Array, linear: FloatArray, beta: FloatArray, gradient: Array) -> float:
-    """gradient = linear - matrix beta, afresh; the largest |beta|."""
+    """Recompute gradient = linear - matrix beta; the largest |beta|."""
     m, largest = beta.shape[0], 0.0
     for i in range(m):
         gradient[i] = linear[i]
@@ -85,7 +85,7 @@ def _subtract(row: Array, factor: float, values: Array) -> None:
 
 @jit
 def margin(beta: FloatArray, gradient: Array, lower: FloatArray, upper: FloatArray) -> tuple[float, float]:
-    """(violation, bias): as `DualProblem.violation` and `DualProblem.bias`."""
+    """(violation, bias) as in `DualProblem.violation` and `DualProblem.bias`."""
     highest, lowest = -UNBOUNDED, UNBOUNDED
     for i in range(beta.shape[0]):
         if beta[i] < upper[i]:
@@ -93,7 +93,7 @@ def margin(beta: FloatArray, gradient: Array, lower: FloatArray, upper: FloatArr
         if beta[i] > lower[i]:
             lowest = min(lowest, gradient[i])
     bias = common_bias(beta, gradient, lower, upper)
-    # Kernel values that underflow leave a remainder of their own size.
+    # Underflowing kernel values leave a residue of their own size.
     return max(0.0, highest - lowest), bias if abs(bias) > UNDERFLOW else 0.0
 
 
@@ -171,7 +171,7 @@ def _finish(
     beta: FloatArray,
     gradient: Array,
 ) -> tuple[bool, float, float]:
-    """Newton steps to rounding error: (whether they got there, violation, bias), the better point in `beta`."""
+    """Newton steps to rounding error: (whether they converged, violation, bias); the better point is in `beta`."""
     m, width = matrix.shape
     better, moved, free = np.empty(m), np.empty(width), np.empty(m, np.bool_)
     for i in range(width):
@@ -191,7 +191,7 @@ def _finish(
 
 @jit
 def _reach(lower: FloatArray, upper: FloatArray) -> float:
-    """The longest way between two bounds."""
+    """The widest box."""
     reach = 0.0
     for i in range(lower.shape[0]):
         reach = max(reach, upper[i] - lower[i])
@@ -210,9 +210,9 @@ def step_plain(
     beta: FloatArray,
     gradient: Array,
 ) -> tuple[int, int, float, float]:
-    """As `solve_plain` for a matrix in single precision, by pair steps alone and to `tol`.
+    """`solve_plain` for a single-precision matrix, by pair steps alone and to `tol`.
 
-    A kernel that may be indefinite is left to the caller. `gradient` is in double precision.
+    A possibly indefinite kernel is left to the caller. `gradient` is in double precision.
     """
     m, width, single = matrix.shape[0], matrix.shape[1], matrix.dtype.type
     rough, diag, scores = np.empty(width, matrix.dtype), np.empty(width, matrix.dtype), np.empty(width, matrix.dtype)

@@ -35,16 +35,16 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.tolerances import ended_by_rounding
 
-# Violators in a working set, beside the free coordinates: at first, and at most.
+# Violators in a working set beside the free coordinates: the first size and the largest.
 SMALLEST_WORKING_SIZE = 1024
 WORKING_SIZE = 3072
-# With less room than this for a working set there is no point in starting.
+# A working set smaller than this is not worth starting.
 SMALLEST_STORE = 16
-# A diagonal beyond this is not added to a matrix in single precision.
+# A larger ridge is not added to a matrix in single precision.
 LARGEST_SINGLE_RIDGE = 1e15
-# A working set with this share of the coordinates is left out of the product with all of them.
+# From this share of the coordinates on, a working set is left out of the product over all of them.
 WORTH_LEAVING_OUT = 0.1
-# A round solves its working set to this share of the violation it began with.
+# A round reduces the violation of its working set to this share.
 ROUND_ACCURACY = 0.1
 MOST_REFINEMENTS = 4
 
@@ -112,7 +112,7 @@ class _Rounds:
         self.problem, self.limits = problem, limits
         self.tol, self.gap, self.gap_tol, self.convex = tol, gap, gap_tol, convex
         self.target = tol
-        # Near the solution few coordinates violate anything, and they are all that is worth a look.
+        # Near the solution few coordinates violate, and only those are worth checking.
         self.is_warm = start is not None and len(problem) > policy.DIRECT_SIZE
         if problem.ridge is not None and problem.ridge.max(initial=0.0) > LARGEST_SINGLE_RIDGE:
             matrix = matrix.in_double()
@@ -120,7 +120,7 @@ class _Rounds:
         self.largest = int((memory / matrix.dtype.itemsize) ** 0.5) - 2 * LANES
         self.rng = np.random.default_rng(0)
         self.scale = self._scale()
-        # Sums that are not zero make all gradients large, and only their differences matter.
+        # A non-zero sum makes all gradients large; only their differences matter.
         self.is_shifted = problem.has_equality and bool(problem.kink or np.any(problem.total))
         self.bias: float | FloatArray | None = None
         self.buffers = Buffers(min(memory, len(problem) ** 2 * matrix.dtype.itemsize))
@@ -133,14 +133,14 @@ class _Rounds:
         self.progress = Progress()
 
     def _scale(self) -> float:
-        """What a large violation is: the size of the labels, or how much the gradient varies."""
+        """The scale of a large violation: the size of the labels, or the spread of the gradient."""
         if self.problem.kink or np.any(self.problem.total):
             return max(1e-300, float(np.std(self.state.gradient)))
         return max(1e-300, float(np.abs(self.problem.linear).max(initial=0.0)))
 
     @property
     def _spread(self) -> float:
-        """The scale, or where gradients are residuals, which become smaller, how much they vary now."""
+        """The scale, or the present spread where gradients are residuals, which shrink."""
         if not (self.problem.kink or self.problem.groups is not None):
             return self.scale
         return min(self.scale, float(np.std(self.state.gradient - self.problem.thresholds(self._level))))
@@ -150,7 +150,7 @@ class _Rounds:
 
     def _status(self) -> Status:
         try:
-            # What is not a parallel region is too short for the threads of BLAS, which wait in a loop for more.
+            # Outside parallel regions the work is too short for BLAS threads, which then busy-wait.
             with one_blas_thread():
                 return self._run()
         except Stopped:
@@ -177,10 +177,10 @@ class _Rounds:
                 self.bias = self.problem.middle(highest, lowest)
             self._round(violation)
 
-    # --- when to end ----------------------------------------------------------------------
+    # --- stopping -------------------------------------------------------------------------
 
     def _accepted(self, violation: float) -> bool:
-        """At the goal: is it accurate, and the gap small enough?"""
+        """At the target violation: is it accurate, and is the gap small enough?"""
         if self.state.matrix.dtype == np.float32 and not self._holds_in_double(violation):
             return False
         if self.gap_tol is not None and self._gap() > self.gap_tol:
@@ -193,7 +193,7 @@ class _Rounds:
         return cast(Callable[..., float], self.gap)(self.state.beta, self.state.gradient)
 
     def _early_end(self, violation: float) -> Status | None:
-        """The status with which to end before the goal, or None."""
+        """The status that ends the fit before the target is reached, or None."""
         status = self.limits.reached()
         if status is not None:
             return cast(Status, status)
@@ -207,12 +207,12 @@ class _Rounds:
 
     @property
     def _turns(self) -> int:
-        """Rounds in which every free coordinate has been in a working set."""
+        """Rounds needed for every free coordinate to have been in a working set."""
         free = int(np.count_nonzero(self.problem.is_free(self.state.beta)))
         return max(1, -(-free // room_for_free(self.largest)))
 
     def _give_up(self, violation: float) -> Status | None:
-        """Leave single precision behind, and only then end."""
+        """Switch to double precision; stop only if it is already in use."""
         if self.state.matrix.dtype == np.float32:
             self._switch_to_double()
             return None
@@ -252,32 +252,32 @@ class _Rounds:
 
     @property
     def _level(self) -> float | FloatArray:
-        """The bias so far; zero before the first round."""
+        """The current bias; zero before the first round."""
         if self.bias is not None:
             return self.bias
         return 0.0 if self.problem.groups is None else np.zeros(2)
 
     @property
     def _manageable(self) -> int:
-        """So many coordinates are taken all at once: then no gradient is needed but theirs."""
+        """A problem this small is solved as one working set, so only its own gradient is needed."""
         is_stored = self.state.matrix.is_stored
         if is_stored and not self.trace and not self.is_warm:
             return len(self.problem)
         if self.problem.groups is not None and not is_stored:
-            # Copies of items: their matrix would be four times that of the items.
+            # Duplicated items: their matrix would be four times as large as that of the items.
             return self._working_size()
         return max(policy.DIRECT_SIZE, self._working_size())
 
     def _working_size(self) -> int:
-        """Twice the support vectors found so far: where they are few, small sets are enough.
+        """Twice the number of support vectors so far: if they are few, small sets suffice.
 
-        Two groups begin with most support vectors in place, and what moves counts: three times that.
+        Two groups start with most support vectors in place, so the coordinates that move are counted, three times.
         """
         likely = 2 * np.count_nonzero(self.state.beta) if self.problem.groups is None else 3 * self.moved
         return int(np.clip(likely, SMALLEST_WORKING_SIZE, WORKING_SIZE))
 
     def _round_tol(self, violation: float, size: int) -> float:
-        # Two groups begin with many coordinates at the wrong bound, and smaller sets would leave them there.
+        # Two groups start with many coordinates at the wrong bound, where smaller sets would leave them.
         most = policy.DIRECT_SIZE if self.problem.groups is None else 2 * policy.DIRECT_SIZE
         if size == len(self.problem) and size <= most:
             return 0.9 * self.target
@@ -295,7 +295,7 @@ class _Rounds:
         self.state.move(working.indices, working.beta, moved, change, own)
 
     def _has_many(self, indices: IndexArray) -> bool:
-        """Whether it is worth leaving the working set out of the product; rows that are kept are computed in full."""
+        """Whether leaving the working set out of the product pays; cached rows are computed in full."""
         return self.state.matrix.keeps_nothing and len(indices) >= WORTH_LEAVING_OUT * len(self.problem)
 
     def _record(self, size: int) -> None:
@@ -316,11 +316,10 @@ class _Rounds:
     # --- precision ------------------------------------------------------------------------
 
     def _holds_in_double(self, violation: float) -> bool:
-        """Whether the violation is at most `tol` for entries in double precision too.
+        """Whether the violation is at most `tol` in double precision too.
 
-        If single precision leaves that open, the gradient is recomputed in double where it
-        decides, and the solver goes on from there: what it still changes is small, and so is
-        the rounding of it (iterative refinement).
+        If single precision cannot tell, the gradient is recomputed in double precision where it matters, and the solver
+        continues from there: the remaining changes are small, and so is their rounding (iterative refinement).
         """
         if self.is_refined or self.is_trusted:
             return True
@@ -337,7 +336,7 @@ class _Rounds:
         return False
 
     def _undecided(self, slack: float) -> IndexArray:
-        """All but the firmly settled."""
+        """All coordinates not firmly at a bound."""
         return np.flatnonzero(~self._violations().settled(slack))
 
     def _refine(self, rows: IndexArray) -> None:
@@ -348,7 +347,7 @@ class _Rounds:
 
     def _switch_to_double(self) -> None:
         self.state.switch_to_double()
-        self.rounding = np.inf  # the violation of the last round was that of single precision
+        self.rounding = np.inf  # the violation of the last round was in single precision
         self.single_iterations = self.iterations
         self.largest = max(SMALLEST_STORE, int(self.largest / 2**0.5))
         self.progress.forgive()
@@ -364,7 +363,7 @@ class _Rounds:
         bias = self._level
         if state.is_current and self.problem.has_equality:
             bias = self.problem.bias(state.beta, state.gradient)
-            if not state.beta.any():  # stopped before its first step, or solved by nothing
+            if not state.beta.any():  # stopped before its first step, or the solution is zero
                 bias = self.problem.best_constant(state.gradient)
         return Solution(
             state.beta, state.gradient, bias, status, self.iterations, state.is_current, self.trace, self.rounding

@@ -16,7 +16,7 @@ from mercer._types import Array, FloatArray, IndexArray
 
 LARGEST_FACE = 1000
 MOST_STEPS = 50
-# Added to the diagonal, relative to its mean: a kernel of few features is singular.
+# Ridge relative to the mean of the diagonal: a kernel with few features is singular.
 JITTER = 1e-13
 
 
@@ -29,10 +29,9 @@ def newton_on_face(
     has_equality: bool,
     stop: Callable[[], bool],
 ) -> float:
-    """Move the free coordinates to the optimum of their face, or to where it ends.
+    """Move the free coordinates to the optimum of their face, or to its boundary.
 
-    `beta` and `gradient` (padded) are changed in place; `stop` is asked between steps. Returns
-    by how much the dual grew.
+    `beta` and the padded `gradient` are updated; `stop` is called between steps. Returns the increase of the dual.
     """
     gain = 0.0
     for _ in range(MOST_STEPS):
@@ -57,7 +56,7 @@ def _direction(matrix: FloatArray, gradient: Array, has_equality: bool) -> Float
     matrix.flat[:: len(matrix) + 1] += JITTER * np.abs(matrix.diagonal()).mean()
     sides = np.ones((len(matrix), 1 + has_equality), order="F")
     sides[:, 0] = gradient
-    # One call factors and solves; symmetric, so the order of the matrix does not matter.
+    # Factors and solves in one call; the matrix is symmetric, so its memory order does not matter.
     _, solved, failure = dposv(matrix.T, sides, lower=True, overwrite_a=True, overwrite_b=True)
     if failure:
         return None
@@ -70,7 +69,7 @@ def _direction(matrix: FloatArray, gradient: Array, has_equality: bool) -> Float
 
 
 def _advance(beta: FloatArray, lower: FloatArray, upper: FloatArray, free: IndexArray, direction: FloatArray) -> float:
-    """Go along `direction` as far as the box allows, at most all the way; returns how far."""
+    """Move along `direction` as far as the box allows, at most a full step; the fraction taken."""
     room = np.where(direction > 0, upper[free] - beta[free], lower[free] - beta[free])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lengths = np.where(direction != 0, room / direction, np.inf)

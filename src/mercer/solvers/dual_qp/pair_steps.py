@@ -22,10 +22,10 @@ from mercer._types import Array, FloatArray
 from mercer.solvers.tolerances import SMALLEST_CURVATURE
 
 MASK = 1e30
-# Gradients beyond this are no longer told from masks. They come from an indefinite kernel without a box to hold it, and
-# steps end there: the next would move an entry of the padding, which has no coefficient.
+# Larger gradients cannot be told from masks. They arise from an indefinite kernel in an unbounded box, and steps end
+# there: the next one would move a padding entry, which has no coefficient.
 DIVERGED = 0.5 * MASK
-# Lengths at once in a search: one by one, entries take as long as all of a step otherwise.
+# Entries compared at once in a search: one by one, they would take as long as the rest of a step.
 _LONG, _SHORT = 256, 32
 
 
@@ -42,7 +42,7 @@ def _contains(values: Array, wanted: float) -> float:
 
 @jit
 def _index_of(values: Array, wanted: float) -> int:
-    """The first index at which `wanted` stands."""
+    """The first index with the value `wanted`."""
     start, n = 0, values.shape[0]
     while start + _LONG < n and _contains(values[start : start + _LONG], wanted) == 0:
         start += _LONG
@@ -56,7 +56,7 @@ def _index_of(values: Array, wanted: float) -> int:
 
 @jit
 def _move_pair(row_i: Array, row_j: Array, step: float, gradient: Array, rise: Array, scores: Array) -> float:
-    """Update the gradient after beta_i += step, beta_j -= step; the largest that may rise.
+    """Update the gradient after beta_i += step, beta_j -= step; the largest gradient that may rise.
 
     `scores` receives the masked gradient, in which `_index_of` finds the next i.
     """
@@ -75,8 +75,7 @@ def _move_pair(row_i: Array, row_j: Array, step: float, gradient: Array, rise: A
 def _pair_gains(
     row: Array, diag: Array, gradient: Array, fall: Array, highest: float, own_diag: float, scores: Array
 ) -> tuple[float, float]:
-    """Gain of each partner for i into `scores`; the best gain, and the smallest gradient
-    that may fall."""
+    """Write the gain of each partner of i to `scores`; the best gain, and the smallest gradient that may fall."""
     vector_loop()
     zero, two = gradient.dtype.type(0), gradient.dtype.type(2)
     tiny = gradient.dtype.type(SMALLEST_CURVATURE)
@@ -96,7 +95,7 @@ def _pair_gains(
 
 @jit
 def _lowest(gradient: Array, fall: Array) -> int:
-    """Where the smallest gradient that may fall stands."""
+    """The index of the smallest gradient that may fall."""
     found, least = 0, gradient[0] + fall[0]
     for k in range(1, gradient.shape[0]):
         value = gradient[k] + fall[k]
@@ -107,10 +106,10 @@ def _lowest(gradient: Array, fall: Array) -> int:
 
 @jit
 def _partner(scores: Array, gain: float, gradient: Array, fall: Array, highest: float) -> int:
-    """The coordinate of the best gain, or the lowest where no gain tells.
+    """The coordinate of the best gain, or the lowest gradient if the gains cannot tell.
 
-    In single precision the square of a large drop overflows and that of a small one vanishes. What is found then may
-    be a coordinate that gains nothing, or may not move at all: to step with it leaves the box.
+    In single precision the square of a large drop overflows and that of a small one underflows. The coordinate found
+    may then gain nothing, or be unable to move, and a step with it would leave the box.
     """
     j = _index_of(scores, gain)
     return j if gradient[j] + fall[j] < highest else _lowest(gradient, fall)
@@ -120,14 +119,14 @@ def _partner(scores: Array, gain: float, gradient: Array, fall: Array, highest: 
 def set_masks(
     k: int, beta: FloatArray, lower: FloatArray, upper: FloatArray, kink: float, rise: Array, fall: Array
 ) -> None:
-    """What is added to the gradient of a coordinate where it may rise, and where it may fall."""
+    """The masks added to the gradient of a coordinate for rising and for falling."""
     rise[k] = (kink if beta[k] < 0.0 else -kink) if beta[k] < upper[k] else -MASK
     fall[k] = (-kink if beta[k] > 0.0 else kink) if beta[k] > lower[k] else MASK
 
 
 @jit
 def _end_up(beta: float, upper: float, kink: float) -> float:
-    """Where a rising coordinate has to stop: at its bound, or at the kink before it."""
+    """Where a rising coordinate has to stop: at its bound, or at a kink before it."""
     return 0.0 if kink > 0.0 and beta < 0.0 else upper
 
 
@@ -150,14 +149,14 @@ def _step_pair(
     i: int,
     j: int,
 ) -> tuple[float, float]:
-    """Move beta_i up and beta_j down by the best step; (the step, curvature over diagonal)."""
+    """Move beta_i up and beta_j down by the optimal step; (step, curvature relative to the diagonal)."""
     scale = np.float64(diag[i]) + np.float64(diag[j])
     curvature = scale - 2.0 * np.float64(matrix[i, j])
     push = (np.float64(gradient[i]) + np.float64(rise[i])) - (np.float64(gradient[j]) + np.float64(fall[j]))
     step = push / max(curvature, SMALLEST_CURVATURE)
     end_i, end_j = _end_up(beta[i], upper[i], kink), _end_down(beta[j], lower[j], kink)
     room_i, room_j = end_i - beta[i], beta[j] - end_j
-    # Rounding may turn the least of pushes round.
+    # Rounding may reverse a tiny step.
     step = max(0.0, min(step, room_i, room_j))
     # A coordinate that reaches its bound is set to it exactly.
     beta[i] = end_i if step >= room_i else beta[i] + step
@@ -182,7 +181,7 @@ def pair_steps(
     max_steps: int,
     scores: Array,
 ) -> tuple[int, float, float, float]:
-    """Take pair steps until the violation is at most `tol`, `max_steps` are done or gradients have diverged.
+    """Take pair steps until the violation is at most `tol`, `max_steps` are done or the gradient diverges.
 
     Returns (steps, highest, lowest, smallest curvature seen relative to the diagonal).
     """
@@ -206,7 +205,7 @@ def _best_partner(
     matrix: Array, gradient: Array, diag: Array, fall: Array, scores: Array, begin: int, end: int, highest: float
 ) -> tuple[int, float, float]:
     """(i, gain, lowest) of the group begin..end whose largest gradient that may rise is `highest`."""
-    if not highest > -MASK:  # nothing of it may rise, or nothing of it is here
+    if not highest > -MASK:  # nothing of the group may rise, or none of it is here
         return 0, gradient.dtype.type(0), gradient.dtype.type(2.0 * MASK)
     i = begin + _index_of(scores[begin:end], highest)
     gain, lowest = _pair_gains(
@@ -222,7 +221,7 @@ def _best_partner(
 
 
 class Groups(NamedTuple):
-    """Two groups, 0..split and split..; `extremes` (2, 2) receives the highest and the lowest of each."""
+    """Two groups, 0..split and split.., with the highest and lowest gradient of each in `extremes` (2, 2)."""
 
     split: int
     extremes: np.ndarray
@@ -243,7 +242,7 @@ def grouped_pair_steps(
     max_steps: int,
     scores: Array,
 ) -> tuple[int, float, float, float]:
-    """As `pair_steps`, for two `Groups` whose sums are fixed: no pair has one of each. `bounds` are (lower, upper).
+    """`pair_steps` for two `Groups` with fixed sums: both ends of a pair are in one group. `bounds` is (lower, upper).
 
     Returns (steps, violation, 0, smallest curvature).
     """
@@ -276,7 +275,7 @@ def grouped_pair_steps(
 def _move_one(
     row: Array, step: float, diag: Array, gradient: Array, rise: Array, fall: Array, scores: Array
 ) -> tuple[float, float]:
-    """Update the gradient after beta_i += step; gains of single moves into `scores`.
+    """Update the gradient after beta_i += step; write the gains of single moves to `scores`.
 
     Returns the best gain and the largest violation.
     """
@@ -300,7 +299,7 @@ def _move_one(
 
 @jit
 def _most_pushed(gradient: Array, rise: Array, fall: Array) -> int:
-    """Where the largest violation stands."""
+    """The index of the largest violation."""
     found, most = 0, gradient.dtype.type(0)
     for k in range(gradient.shape[0]):
         push = max(gradient[k] + rise[k], -gradient[k] - fall[k])
@@ -324,7 +323,7 @@ def single_steps(
     max_steps: int,
     scores: Array,
 ) -> tuple[int, float, float, float]:
-    """As `pair_steps`, without an equality constraint: one coordinate at a time.
+    """`pair_steps` without an equality constraint: one coordinate at a time.
 
     Returns (steps, violation, 0, smallest curvature), so that highest - lowest is the violation.
     """

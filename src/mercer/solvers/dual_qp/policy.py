@@ -10,20 +10,20 @@ import numpy as np
 
 from mercer.kernels.gram.kernel_matrix import KernelMatrix
 
-# Up to this many points a Newton step costs less than the pair steps before it: they are solved to rounding error.
+# Up to this many points a Newton step is cheaper than the pair steps before it, so they are solved to rounding error.
 EXACT_SIZE = 400
-# Up to this many points everything is one working set, solved straight to the tolerance.
+# Up to this many points the whole problem is one working set, solved straight to the tolerance.
 DIRECT_SIZE = 2500
-# Up to this many points, and entries of so many multiplications, the whole matrix is computed at once.
+# Up to this many points, with entries of at most this many multiplications, the whole matrix is computed at once.
 STORED_SIZE, STORED_COST = 4_000, 250
-# Below these tolerances, entries rounded to single precision are of no use.
+# Below these tolerances single-precision entries are too inaccurate.
 FINEST_SINGLE_TOL, FINEST_SINGLE_GAP = 1e-5, 1e-4
-# A violation in single precision may be off by so many times the largest error at the rows that were compared with
-# double precision: two gradients decide it, and errors of other rows are up to twice as large as those of a sample.
+# A violation in single precision may be off by this multiple of the largest error among the rows compared with double
+# precision: it is a difference of two gradients, and other rows err up to twice as much as sampled ones.
 ROWS_NOT_COMPARED = 4.0
-# Pairs of classes: up to so many points, to check entries in single precision takes longer than they save.
+# Class pairs with fewer points: checking single-precision entries takes longer than they save.
 PAIRS_IN_SINGLE_FROM = 800
-# Problems larger than this use both cores inside; smaller ones run side by side.
+# Larger problems use both cores themselves; smaller ones run side by side.
 SIDE_BY_SIDE = 12_000
 
 
@@ -39,16 +39,16 @@ class Route(StrEnum):
 
 
 def is_exact(matrix: KernelMatrix) -> bool:
-    """Whether problems over this matrix are solved to rounding error, whatever is asked for."""
+    """Whether problems over this matrix are solved to rounding error, regardless of the tolerance."""
     return matrix.n <= EXACT_SIZE and matrix.is_stored and matrix.dtype == np.float64
 
 
 def allows_single(n: int, tol: float, gap_tol: float | None = None) -> bool:
-    """Whether a problem of n points is one for single precision, as far as size and tolerances go."""
+    """Whether n points at these tolerances may be solved in single precision."""
     is_coarse = tol >= FINEST_SINGLE_TOL and (gap_tol is None or gap_tol >= FINEST_SINGLE_GAP)
     return is_coarse and n > EXACT_SIZE
 
 
 def is_stored_whole(n: int, entry_cost: float) -> bool:
-    """Whether n points are few enough, and entries cheap enough, to compute the whole matrix once."""
+    """Whether n points are few enough, and entries cheap enough, to compute the whole matrix at once."""
     return n <= DIRECT_SIZE or (n <= STORED_SIZE and entry_cost <= STORED_COST)

@@ -26,15 +26,15 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.tolerances import ended_by_rounding
 
-# Newton steps for each point at most: one is enough even from a bad start.
+# Most Newton steps per point: one suffices even from a bad start.
 NEWTON_STEPS = 10
-# How often Newton steps begin again from a gradient computed afresh.
+# Most restarts of Newton steps from a recomputed gradient.
 REFINEMENTS = 3
-# How often coordinates at a kink may be given another side of it.
+# How often coordinates at a kink may switch to its other side.
 MOST_PIECES = 20
 # Points whose squared distance is below this, relative to the largest norm, are equal.
 EQUAL = 1e-14
-# Sharing among them may change the violation by so much: what is equal only but for rounding is not quite.
+# Averaging over them may change the violation by this much: points equal up to rounding are not quite equal.
 SAME = 1e-9
 
 Gap: TypeAlias = Callable[[FloatArray, FloatArray], float]
@@ -55,7 +55,7 @@ def solve(
     gap: Gap | None = None,
     gap_tol: float | None = None,
 ) -> Solution | None:
-    """A `Solution`, or None where no step comes to an end: an indefinite kernel, a dual without a maximum."""
+    """A `Solution`, or None if the steps do not converge: an indefinite kernel, an unbounded dual."""
     solution = None
     if start is None and gap_tol is None and problem.is_plain and not limits.stop():
         solution = _solve_at_once(problem, matrix, tol, limits, convex)
@@ -67,7 +67,7 @@ def solve(
 def _solve_at_once(
     problem: DualProblem, matrix: StoredMatrix, tol: float, limits: Limits, convex: bool
 ) -> Solution | None:
-    """The usual case in one compiled call; None where that does not come to an end."""
+    """The usual case in one compiled call; None if that does not converge."""
     n, values = len(problem), _with_ridge(problem, matrix)
     beta, gradient = np.empty(n), np.empty(values.shape[1])
     lower, upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
@@ -91,7 +91,7 @@ def _solve_in_steps(
     gap: Gap | None,
     gap_tol: float | None,
 ) -> Solution | None:
-    """Pair steps, then Newton steps; None where those do not end."""
+    """Pair steps, then Newton steps; None if those do not converge."""
     n = len(problem)
     beta = problem.beginning(start)
     working = WorkingSet(problem, matrix, np.arange(n), beta, problem.gradient(matrix, beta))
@@ -120,7 +120,7 @@ def _solve_in_steps(
 
 
 def _with_ridge(problem: DualProblem, matrix: StoredMatrix) -> Array:
-    """K + R, rows padded as those of the stored matrix; the matrix itself where there is no R."""
+    """K + R, its rows padded like those of the stored matrix; the matrix itself if there is no R."""
     if problem.ridge is None:
         return matrix.values
     values, places = matrix.values.copy(), np.arange(len(problem))
@@ -137,7 +137,7 @@ def _only_point(
     steps: int,
     limits: Limits,
 ) -> TracePoint:
-    """The one round, told to who watches; only then is its gap worth the time, which is that of many steps."""
+    """Report the single round to the callbacks; only then is its gap computed, which costs as much as many steps."""
     n, dual = len(problem), problem.objective(beta, gradient)
     gap = problem.relative_gap(beta, gradient, bias, dual) if limits.callbacks else None
     point = TracePoint(limits.seconds, steps, violation, dual, n, n, gap=gap, route=Route.EXACT.value)
@@ -146,7 +146,7 @@ def _only_point(
 
 
 def _ending(violation: float, tol: float, limits: Limits, steps: int) -> Status | None:
-    """How the pair steps ended; None, if only because there were many."""
+    """The status of pair steps; None if they only ran out of steps."""
     if violation <= tol:
         return Status.OPTIMAL
     if limits.stop():
@@ -155,14 +155,14 @@ def _ending(violation: float, tol: float, limits: Limits, steps: int) -> Status 
 
 
 def _short_of(violation: float, is_exact: bool, problem: DualProblem) -> Status | None:
-    """The status where rounding errors leave a violation; None where something else may."""
+    """The status if rounding errors explain the remaining violation; None if something else may."""
     if not is_exact or reach_of(problem) > NEVER_BINDS:
         return None
     return ended_by_rounding(violation)
 
 
 def _in_order(working: WorkingSet, values: Array) -> Array:
-    """`values` of a working set that holds every coordinate, in the order of the problem."""
+    """`values` of a working set that holds every coordinate, in the problem's order."""
     out = np.empty_like(values)
     out[working.indices] = values
     return out
@@ -171,15 +171,15 @@ def _in_order(working: WorkingSet, values: Array) -> Array:
 def _finish(problem: DualProblem, working: WorkingSet, stop: Stop) -> Found:
     """(beta, gradient, violation, whether only rounding errors are left) after Newton steps.
 
-    The point before them is kept where they do not lead to a better one.
+    The previous point is kept if they do not improve it.
     """
-    # Afresh: what many steps have added up is not exact, least of all where they began far out.
+    # Recomputed: rounding accumulates over many steps, most of all from a distant start.
     found = working.beta, *_afresh(problem, working, working.beta), False
     for _ in range(REFINEMENTS):
         beta, is_exact = _newton(problem, working, found, stop)
         if not np.abs(beta).max() < NEVER_BINDS:
             break
-        # The next round takes out what this one has added up.
+        # The next round removes the rounding accumulated in this one.
         gradient, violation = _afresh(problem, working, beta)
         if violation > found[2]:
             break
@@ -190,13 +190,13 @@ def _finish(problem: DualProblem, working: WorkingSet, stop: Stop) -> Found:
 
 
 def _afresh(problem: DualProblem, working: WorkingSet, beta: FloatArray) -> tuple[FloatArray, float]:
-    """(gradient, violation) of coefficients, from every entry of the matrix."""
+    """(gradient, violation) of coefficients, from the full matrix."""
     gradient = problem.linear[working.indices] - working.values[:, : len(problem)] @ beta
     return gradient, problem.violation(_in_order(working, beta), _in_order(working, gradient))
 
 
 def _newton(problem: DualProblem, working: WorkingSet, found: Found, stop: Stop) -> tuple[FloatArray, bool]:
-    """(beta after Newton steps from what was found, whether they came to their end)."""
+    """(beta after Newton steps from the best point, whether they converged)."""
     n, beta, gradient = len(problem), found[0].copy(), working.gradient.copy()
     gradient[:n] = found[1]
     ending = UNFINISHED if found[2] > ROUNDING else EXACT
@@ -206,7 +206,7 @@ def _newton(problem: DualProblem, working: WorkingSet, found: Found, stop: Stop)
             break
         ending = _newton_on_piece(problem, working, beta, gradient, bias, stop)
         if problem.kink:
-            # Where the bias has moved, another side of a kink may be the right one.
+            # Once the bias has moved, the other side of a kink may be the right one.
             ordered, slopes = _in_order(working, beta), _in_order(working, gradient[:n])
             bias = problem.bias(ordered, slopes)
             if ending == EXACT and problem.violation(ordered, slopes) > 10.0 * ROUNDING * max(1.0, float(np.abs(bias))):
@@ -215,23 +215,23 @@ def _newton(problem: DualProblem, working: WorkingSet, found: Found, stop: Stop)
 
 
 def _rounding(matrix: StoredMatrix, beta: FloatArray) -> float:
-    """About what rounding leaves open in the gradient: sums of terms of this size end anywhere within it."""
+    """Approximate rounding error of the gradient: that of sums of terms of this size."""
     return 0.1 * EPSILON * float((np.abs(matrix.values[:, : matrix.n]) @ np.abs(beta)).max(initial=0.0))
 
 
 def _shared_among_equals(
     problem: DualProblem, matrix: StoredMatrix, beta: FloatArray, gradient: FloatArray, violation: float
 ) -> tuple[FloatArray, FloatArray, float]:
-    """(beta, gradient, violation) with coefficients of equal points in proportion to their bounds: any other way
-    to share their sum is as good, and which one the steps end at is chance."""
+    """(beta, gradient, violation) with the coefficients of equal points in proportion to their bounds: any split of
+    their sum is optimal, and the one the steps end at is arbitrary."""
     n, K = len(problem), matrix.values[:, : len(problem)]
     diag = K.diagonal()
     distances = diag[:, None] + diag[None, :] - 2.0 * K
-    # Relative to the two themselves: beside one that is far away, all others would be equal.
+    # Relative to the two points themselves: relative to a distant outlier, all others would be equal.
     size = np.maximum(np.abs(diag)[:, None], np.abs(diag)[None, :])
     equal = (distances <= EQUAL * size) & (problem.linear[:, None] == problem.linear[None, :])
     reach = problem.upper - problem.lower
-    # The same sum, and the same side of zero.
+    # Only points whose boxes lie on the same side of zero can share.
     key = np.sign(problem.upper + problem.lower)
     equal &= key[:, None] == key[None, :]
     first = equal.argmax(axis=1)
@@ -254,7 +254,7 @@ def _newton_on_piece(
     bias: float | FloatArray,
     stop: Stop,
 ) -> int:
-    """Newton steps where the dual is quadratic; `beta` and the padded `gradient` are changed."""
+    """Newton steps within the piece where the dual is quadratic; `beta` and the padded `gradient` are updated."""
     n, ending, slices = len(problem), UNFINISHED, 0
     piece = Piece(problem, beta, working.lower, working.upper, gradient[:n], bias)
     groups = np.zeros(n, np.int64) if problem.groups is None else problem.groups[working.indices].astype(np.int64)

@@ -27,9 +27,9 @@ from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 
-# Where the objective rises, the convex problems were not solved well enough: so often more accurately.
+# How often the convex problems are solved more accurately after the objective has risen.
 MOST_REFINEMENTS = 3
-# A rise this small, relative to the objective, is rounding.
+# A relative rise of the objective this small is rounding.
 ROUNDING = 1e-9
 SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
 
@@ -67,7 +67,7 @@ class CCCPStep:
 
 @dataclass
 class RampSolution(Solution):
-    """A solution with the convex problem it solves last, and the steps that led there."""
+    """A solution with the last convex problem solved, and the steps that led there."""
 
     problem: object = None
     steps: list[CCCPStep] = field(default_factory=list)
@@ -118,9 +118,9 @@ def solve_from_several(
     start: FloatArray | None = None,
     **options: Any,
 ) -> RampSolution:
-    """The best of the stationary points that are found from several sets of outliers.
+    """The best stationary point found from several sets of outliers.
 
-    `start`, as in `solve`, is for the first of them. `objectives` of the solution has the ramp objective of each.
+    `start`, as in `solve`, is for the first of them. `objectives` of the solution holds the ramp objective of each.
     """
     best: RampSolution | None = None
     objectives: list[float] = []
@@ -131,7 +131,7 @@ def solve_from_several(
         if best is None or objectives[-1] < min(objectives[:-1]):
             best = found
         if limits.stop():
-            # What was not tried might have been better.
+            # A start that was not tried might have been better.
             best.status = limits.reached()
             break
     best = cast(RampSolution, best)
@@ -140,7 +140,7 @@ def solve_from_several(
 
 
 def random_outliers(n: int, count: int, rng: np.random.RandomState) -> list[BoolArray]:
-    """`count` sets of outliers, each with every row in it by a chance of its own between none and one half."""
+    """`count` sets of outliers, each containing every row with a probability between 0 and one half."""
     return [rng.random(n) < share for share in rng.uniform(0.0, 0.5, count)]
 
 
@@ -198,8 +198,8 @@ class _Steps:
             self.problem = self.problem.linearised(following)
 
     def _across_kinks(self, solution: Solution) -> FloatArray | None:
-        """Coefficients that are better and stand on another side of a kink, whose problem is then that of the next
-        step; None where there are none."""
+        """Better coefficients on another side of a kink, which define the next convex problem; None if there are
+        none."""
         here = self.problem
         for problem in here.other_sides(here.at_kink(*self._parts(here, solution))):
             if self.limits.stop():
@@ -233,7 +233,7 @@ class _Steps:
         return solution
 
     def _judge(self, solution: Solution) -> tuple[CCCPStep, BoolArray]:
-        """The step as it is told, and the outliers of the next one."""
+        """The reported step, and the outliers of the next one."""
         problem, beta = self.problem, solution.beta
         projections, intercept = self._parts(problem, solution)
         following = problem.next_outliers(projections, intercept)

@@ -20,7 +20,7 @@ from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status
 
-# By how much a tolerance is finer than that before.
+# Factor between successive tolerances.
 FINER = 1e-2
 
 
@@ -33,7 +33,7 @@ def solve(
     start: FloatArray | None = None,
     **options: Any,
 ) -> Solution:
-    """As `solve_dual` of the dual of a `NuMargin`."""
+    """`solve_dual` for the dual of a `NuMargin`."""
     dual = problem.dual()
     found = solve_dual(dual, matrix, tol=tol, limits=limits, start=start, **options)
     finest = problem.finest(float(np.abs(matrix.diag).max(initial=0.0)))
@@ -42,11 +42,11 @@ def solve(
         left = limits.after(found.iterations)
         finer = solve_dual(dual, matrix, tol=tol, limits=left, start=found.beta, **options)
         if finer.status != Status.OPTIMAL:
-            break  # what was asked for has been found, and rounding or a limit hides the margin
+            break  # solved, but rounding or a limit hides the margin
         found = replace(finer, iterations=found.iterations + finer.iterations, trace=[*found.trace, *finer.trace])
     return found
 
 
 def _is_known(problem: NuMargin, matrix: KernelMatrix, found: Solution, tol: float) -> bool:
-    """Whether the margin stands out from `tol`, or is zero."""
+    """Whether the margin is well above `tol`, or zero."""
     return problem.is_resolved(found.bias, tol) or is_nothing(found.beta, -found.gradient, matrix.diag)

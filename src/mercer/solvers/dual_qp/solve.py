@@ -17,7 +17,7 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution
 
 
-# Bounds and weights may be so large that sums overflow; the status says what became of that.
+# Huge bounds and weights may overflow; the status reports the outcome.
 @np.errstate(over="ignore", invalid="ignore")
 def solve_dual(
     problem: DualProblem,
@@ -76,10 +76,10 @@ def solve_for_scores(
     solver: Any = solve_dual,
     **options: Any,
 ) -> Solution:
-    """As `solve_dual`, no finer than decision values off by `score_tol` have to be: for the folds of a fit."""
-    if not is_exact(matrix):  # small problems are solved to rounding error, whatever is asked for
+    """`solve_dual`, only as accurate as decision values within `score_tol` require: for the folds of a fit."""
+    if not is_exact(matrix):  # small problems are solved to rounding error anyway
         tol = max(tol, score_tol)
         if solver is solve_dual and matrix.is_stored and not matrix.is_rough:
-            # Entries are finer than scores have to be; to compare them would take as long as the steps do.
+            # The entries are more accurate than the scores need, and comparing them would take as long as the steps.
             options["is_trusted"] = True
     return solver(problem, matrix, tol=tol, limits=limits, convex=convex, start=start, **options)

@@ -20,34 +20,34 @@ from mercer._types import Array, FloatArray
 from mercer.kernels.gram.kernel_matrix import KernelMatrix
 from mercer.problems.svm.signed_dual import DualProblem
 
-# Problems up to this size begin with the first points at their bound.
+# Up to this size a problem starts with the first points at their bounds.
 SMALLEST = 800
 BASIS, FITTED = 128, 4096
-# Weight of the norm against the squared residuals, in units of the kernel's diagonal.
+# Weight of the norm relative to the squared residuals, in units of the kernel's diagonal.
 PENALTY = 1.0
-# Added to the diagonal of the normal equations, relative to its mean: products are in single precision.
+# Ridge of the normal equations relative to the mean diagonal: products are in single precision.
 JITTER = 1e-4
 
 
 def start(problem: DualProblem, matrix: KernelMatrix) -> FloatArray:
-    """A feasible point of `problem`; the first points at their bounds where least squares finds nothing."""
+    """A feasible point of `problem`; the first points at their bounds if least squares fails."""
     residuals = _residuals(matrix, _targets(problem), problem.upper - problem.lower)
     return problem.beginning() if residuals is None else problem.filled(residuals)
 
 
 def _targets(problem: DualProblem) -> FloatArray:
-    """What the function of each point should be: p, or where that is zero, a sign for each group."""
+    """The target of each point: p, or where that is zero, a sign for each group."""
     return problem.linear if problem.linear.any() else np.where(problem.groups == 0, 1.0, -1.0)
 
 
 def _residuals(matrix: KernelMatrix, targets: FloatArray, weights: FloatArray) -> FloatArray | None:
-    """Targets minus the function and its bias; None where there is no such function."""
+    """Targets minus the fitted function and bias; None if the fit fails."""
     chosen = np.random.default_rng(0).permutation(matrix.n)[:FITTED]
     basis = chosen[:BASIS]
     rows = matrix.view(chosen).rows(np.arange(len(basis)))
     weights = weights[chosen] / weights[chosen].sum()
     fitted = targets[chosen] - targets[chosen] @ weights
-    with one_blas_thread():  # a few milliseconds, after which threads of BLAS would wait in a loop for more
+    with one_blas_thread():  # a few milliseconds, after which BLAS threads would busy-wait
         coefficients = _solved(rows, weights, fitted, float(np.abs(matrix.diag).mean()))
     if coefficients is None:
         return None
@@ -55,7 +55,7 @@ def _residuals(matrix: KernelMatrix, targets: FloatArray, weights: FloatArray) -
 
 
 def _solved(rows: Array, weights: FloatArray, targets: FloatArray, scale: float) -> FloatArray | None:
-    """Coefficients of the basis, by the normal equations of centred rows."""
+    """Coefficients of the basis, from the normal equations of centred rows."""
     r, m = rows.shape
     core = rows[:, :r].astype(np.float64)
     means = rows @ weights.astype(rows.dtype)

@@ -24,10 +24,10 @@ from mercer.solvers.dual_qp import start_from_least_squares
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution
 
-# Problems up to this size begin with the first points at their bound.
+# Up to this size a problem starts with the first points at their bounds.
 SMALLEST = 2000
 SHARE = 8
-# A sample is solved only roughly: to this share of what gradients are (a sum times a kernel value).
+# The sample is solved roughly, to this share of the gradient's scale (a sum times a kernel value).
 SAMPLE_TOL = 2e-3
 
 
@@ -38,8 +38,8 @@ def sampled_start(
     solve: Callable[..., Solution],
     options: dict[str, Any],
 ) -> FloatArray | None:
-    """A feasible point for `problem`, near its solution, or None where looking for one would take as long as
-    the steps that it saves; ``solve(part, matrix, limits=..., **options)`` solves a sample within the same limits."""
+    """A feasible point of `problem` near its solution, or None if finding one would take as long as it saves.
+    ``solve(part, matrix, limits=..., **options)`` solves a sample within the same limits."""
     smallest = SMALLEST if problem.groups is None else start_from_least_squares.SMALLEST
     if len(problem) <= smallest or matrix.is_stored:
         return None
@@ -67,8 +67,8 @@ def _draw(problem: DualProblem, rng: np.random.Generator) -> IndexArray:
 
 
 def scaled_part(problem: DualProblem, sample: IndexArray) -> DualProblem | None:
-    """The problem of a sample, its box widened so that the sum can be what it is in the whole; None where
-    a bound is infinite."""
+    """The problem restricted to a sample, its box widened so that the sum can match the whole; None if a bound is
+    infinite."""
     lower, upper = (
         bounds[sample] * (bounds.sum() / reach if (reach := bounds[sample].sum()) else 1.0)
         for bounds in (problem.lower, problem.upper)

@@ -36,7 +36,7 @@ class DualState:
         self.beta = problem.beginning(start)
         self.gradient = problem.gradient(matrix, self.beta, stop)
         self.dual = problem.objective(self.beta, self.gradient)
-        # False while a product is under way that the gradient waits for.
+        # False while the gradient waits for a product in progress.
         self.is_current = True
 
     def extremes(self) -> tuple[float, float] | FloatArray:
@@ -51,9 +51,9 @@ class DualState:
         change: FloatArray,
         own: FloatArray | None = None,
     ) -> None:
-        """Set beta[indices], of which `moved` changed by `change`, and update the gradient.
+        """Set beta[indices], where `moved` changed by `change`, and update the gradient.
 
-        `own` is what the change takes off the gradient at `indices`, where that is known.
+        `own` is the resulting decrease of the gradient at `indices`, if already known.
         """
         self.dual += self.problem.kink_cost(self.beta[indices]) - self.problem.kink_cost(beta)
         self.beta[indices] = beta
@@ -84,8 +84,8 @@ class DualState:
         return problem.linear[rows] - product
 
     def rounding_error(self, level: float | FloatArray, apart: IndexArray = NOTHING) -> float:
-        """How much single precision disturbs the gradient, on some free coordinates, or on those whose
-        gradient is nearest to the bias `level`; those that stand `apart` are not among them."""
+        """The error of single precision in the gradient, sampled at free coordinates or at those whose gradient is
+        nearest to the bias `level`; coordinates that stand `apart` are excluded."""
         matrix = self.matrix
         candidates = np.setdiff1d(np.flatnonzero(self.problem.is_free(self.beta)), apart, assume_unique=True)
         if len(candidates) == 0:
@@ -93,15 +93,15 @@ class DualState:
             distances[apart] = np.inf
             candidates = np.argsort(distances, kind="stable")[: matrix.rows_to_compare]
         sample = candidates[:: max(1, len(candidates) // matrix.rows_to_compare)]
-        # Entries of long rows lose most: a sample that misses those would say that all is well.
+        # Long rows lose the most digits, so a sample without them would be too optimistic.
         sample = np.union1d(sample, matrix.longest(candidates, matrix.rows_to_compare // 4))
         return float(np.abs(self.gradient_in_double(sample) - self.gradient[sample]).max(initial=0.0))
 
     def switch_to_double(self) -> None:
-        """Go on with a matrix in double precision."""
+        """Continue with a matrix in double precision."""
         self.matrix = self.matrix.in_double()
         self.gradient = self.problem.gradient(self.matrix, self.beta, self.stop)
 
     def balance(self) -> None:
-        """Take the rounding errors of many steps out of the sum of beta, where there is room."""
+        """Remove accumulated rounding from the sum of beta, where the box leaves room."""
         self.beta = self.problem.balanced(self.beta)

@@ -36,19 +36,19 @@ from mercer.solvers.dual_qp.working_set_selection import Violations
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status
 
-# A round goes to this share of its violation, and straight to the tolerance from `NEAR` on, which is
-# relative to the size of the linear term.
+# A round reduces its violation to this share, or goes straight to the tolerance once below `NEAR`, which is relative to
+# the size of the linear term.
 ROUND_ACCURACY = 0.1
 NEAR = 0.3
-# Where more than this share of the rows is to be looked at, all of them are, in their place.
+# Above this share of the rows, all rows are used in place instead of copying some.
 WORTH_COPYING = 0.6
-# What is not solved by then is left to the solver that has more means.
+# Rounds after which the problem is left to the general solver.
 MOST_ROUNDS = 40
 
 
 @dataclass
 class WarmState:
-    """Coefficients, and K times them for every row of the matrix, held-out ones included."""
+    """Coefficients, and K times them for every row of the matrix, held-out rows included."""
 
     beta: np.ndarray
     product: np.ndarray
@@ -87,7 +87,7 @@ def moved_to(state: WarmState, last: DualProblem, problem: DualProblem, matrix: 
 
 
 def _growth(last: DualProblem, problem: DualProblem) -> float | None:
-    """By how much the box has grown, where it is the same for all coordinates; else None."""
+    """The factor by which the box has grown if it is the same for all coordinates; else None."""
     before, after = last.upper - last.lower, problem.upper - problem.lower
     open_ = before > 0
     if not np.isfinite(before).all() or not open_.any() or not np.isfinite(after).all():
@@ -183,7 +183,7 @@ class _Rounds:
         return gradient if problem.ridge is None else gradient - problem.ridge * state.beta
 
     def _round(self, gradient: FloatArray, violation: float, level: float | FloatArray) -> bool:
-        """One working set; whether it got stuck."""
+        """Solve one working set; whether it stalled."""
         state = self.state
         chosen = self._choose(gradient, violation, level)
         bias = level if self.problem.kink else 0.0
@@ -211,7 +211,7 @@ class _Rounds:
         return Solution(state.beta.copy(), gradient, bias, status, self.iterations)
 
     def _by_other_means(self) -> Solution:
-        """Rounding, or a kernel that is not what it says: the general solver goes on from here."""
+        """Rounding, or a kernel that is not what it claims: leave the rest to the general solver."""
         rows = np.flatnonzero(self.problem.upper > self.problem.lower)
         part = narrowed(self.problem, rows)
         found = decomposition.solve(

@@ -20,7 +20,7 @@ from mercer.solvers.limits import SLICE_SECONDS, Limits
 # Steps without a smaller violation after which a working set gives up.
 PATIENCE = 100_000
 MOST_RESCUES = 50
-# Sums may be off by this share of their terms before they are put right.
+# Relative drift of a sum that is tolerated before it is corrected.
 DRIFT = 1e-12
 
 
@@ -115,16 +115,16 @@ class WorkingSet:
 
     @property
     def middle(self) -> float | FloatArray:
-        """The bias, or two of them, halfway between what may rise and what may fall."""
+        """The bias of each group, halfway between the gradients that may rise and those that may fall."""
         if self.split is None:
             return self.bias + 0.5 * (float(self.highest) + float(self.lowest))
-        # A group of which nothing is here, or nothing may move, keeps its bias.
+        # A group without members here, or with none that may move, keeps its bias.
         known = np.abs(self._extremes).max(axis=1) < 0.5 * MASK
         return self.bias + np.where(known, self._extremes.mean(axis=1), 0.0)
 
     def run(self, tol: float, limits: Limits, iterations_done: int) -> int:
-        """Take steps until the violation is `tol`, a limit is reached, or many steps have
-        brought nothing (then `is_stalled`); returns their number."""
+        """Take steps until the violation is `tol`, a limit is reached, or many steps have made no progress (then
+        `is_stalled`); returns their number."""
         taken = self._run(tol, limits, iterations_done)
         if self.problem.has_equality:
             m = len(self.indices)
@@ -132,21 +132,21 @@ class WorkingSet:
             moved = [self._put_right(group) for group in groups]
             if any(moved):
                 self._set_masks()
-                self._slice(tol, 0)  # no step, but the violation is known
+                self._slice(tol, 0)  # no step, only the violation
         return taken
 
     def _put_right(self, group: slice) -> bool:
-        """Give a group of coefficients the sum again that it began with; True if they were moved.
+        """Restore the initial sum of a group of coefficients; True if they were moved.
 
-        Each step keeps the sum but for the rounding of its two coefficients. Those of a bad step may be 1e15, and come
-        back to 10 later: what rounding took meanwhile is then as large as they are.
+        Each step keeps the sum up to the rounding of its two coefficients. After a bad step these may reach 1e15 and
+        later return to 10, with a rounding error as large as they are.
         """
         beta, lower, upper = self.beta[group], self.lower[group], self.upper[group]
         excess, size = float(beta.sum() - self.start[group].sum()), np.abs(beta)
         if not DRIFT * float(size.sum()) < abs(excess) < UNBOUNDED:
             return False
         room = np.minimum(beta - lower if excess > 0 else upper - beta, abs(excess))
-        # Those at no bound take it in proportion to their size; if they have no room, all in proportion to theirs.
+        # Free coefficients absorb it in proportion to their size, or if they lack room, all in proportion to theirs.
         shares = np.minimum(room, np.where((beta > lower) & (beta < upper), size, 0.0))
         shares = shares if shares.sum() >= abs(excess) else room
         if not shares.sum() >= abs(excess):
@@ -158,13 +158,13 @@ class WorkingSet:
 
     def _run(self, tol: float, limits: Limits, iterations_done: int) -> int:
         taken, pace, fruitless, rescues, best = 0, self._first_pace(), 0, 0, np.inf
-        # How many steps make a slice depends on the clock; what is decided, and when, must not.
+        # The number of steps in a slice depends on the clock; decisions and their timing must not.
         patience = max(PATIENCE, 50 * len(self.indices))
         between = patience // 16
         while True:
             allowed = min(pace, between - taken % between, limits.iterations_left(iterations_done + taken))
             if allowed <= 0:
-                self._slice(tol, 0)  # no step, but the violation is known
+                self._slice(tol, 0)  # no step, only the violation
                 return taken
             begin = limits.seconds
             steps = self._slice(tol, allowed)
@@ -199,7 +199,7 @@ class WorkingSet:
         return gain > 0
 
     def _first_pace(self) -> int:
-        # About 1 ns for each entry of the rows that a step reads, on a slow day.
+        # About 1 ns per entry of the rows that a step reads, on a slow machine.
         return max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self.values.shape[1] + 1000.0)))
 
     def _slice(self, tol: float, max_steps: int) -> int:
@@ -221,7 +221,7 @@ class WorkingSet:
         return steps
 
     def change(self) -> tuple[IndexArray, FloatArray]:
-        """(coordinates that moved, by how much)."""
+        """(coordinates that moved, their changes)."""
         moved = self._moved
         return self.indices[moved], self.beta[moved] - self.start[moved]
 
@@ -230,17 +230,17 @@ class WorkingSet:
         return np.flatnonzero(self.beta != self.start)
 
     def own_product(self, n_jobs: int | None) -> FloatArray:
-        """(K + s 11' + R) among the chosen coordinates times what changed, from the entries at hand."""
+        """(K + s 11' + R) among the chosen coordinates times the change, from the stored entries."""
         moved, out = self._moved, np.zeros(len(self.indices))
         add_weighted_rows(self.values, moved, self.beta[moved] - self.start[moved], out, thread_count(n_jobs))
         return out
 
 
 class Piece:
-    """The part of the box around a point on which the dual is quadratic: all of it, or on one side
-    of each kink. `slope` is what the kink takes off the gradient there.
+    """The part of the box around a point where the dual is quadratic: all of it, or one side of each kink.
 
-    A coordinate at its kink is given the side to which its gradient points.
+    `slope` is what the kink subtracts from the gradient there. A coordinate at its kink gets the side its gradient
+    points to.
     """
 
     def __init__(
@@ -261,7 +261,7 @@ class Piece:
 
 
 def _by_group(problem: DualProblem, indices: IndexArray) -> tuple[IndexArray, int | None]:
-    """The coordinates, those of the first group first, and where the second begins."""
+    """The coordinates with those of the first group first, and where the second begins."""
     if problem.groups is None:
         return indices, None
     own = problem.groups[indices]

@@ -12,7 +12,7 @@ from mercer.problems.svm.signed_dual import DualProblem
 
 
 def room_for_free(largest: int) -> int:
-    """How many free coordinates a working set takes at most: half of it."""
+    """Most free coordinates in a working set: half of it."""
     return max(1, largest // 2)
 
 
@@ -34,20 +34,19 @@ class Violations:
         self.downward = level - problem.downward(beta, gradient)
 
     def choose(self, size: int, near: float, largest: int, rng: np.random.Generator) -> IndexArray:
-        """Positions of the free coordinates, of violators on both sides, and
-        of bounded ones less than `near` from violating; about `size` beside the free ones."""
+        """Positions of the free coordinates, of violators on both sides, and of bounded ones within `near` of
+        violating; about `size` in addition to the free ones."""
         free = np.flatnonzero(self.free)
         if len(free) > room_for_free(largest):
             free = rng.permutation(free)[: room_for_free(largest)]
         bounded_up = np.flatnonzero(~self.free & (self.upward > -near))
         bounded_down = np.flatnonzero(~self.free & (self.downward > -near))
         size = min(size, largest - len(free))
-        # Each side gets half, and what the other side does not need.
+        # Each side gets half, plus what the other side does not use.
         for_up = min(len(bounded_up), max(size // 2, size - len(bounded_down)))
         rising = _pick(bounded_up, self.upward, for_up, rng)
         falling = _pick(bounded_down, self.downward, size - for_up, rng)
-        # With the maximal violating pair in every working set, rounds converge
-        # (Keerthi & Gilbert 2002).
+        # With the maximal violating pair in every working set, the rounds converge (Keerthi & Gilbert 2002).
         pair = [self.upward.argmax(), self.downward.argmax()]
         chosen = np.zeros(len(self.free), bool)
         chosen[np.concatenate([free, rising, falling, pair])] = True
@@ -59,8 +58,8 @@ class Violations:
 
 
 def _pick(candidates: IndexArray, violation: FloatArray, count: int, rng: np.random.Generator) -> IndexArray:
-    """`count` candidates: the ones that violate most, but where more violate than can be
-    taken, only a sixteenth of them and a random choice of the other violators."""
+    """`count` candidates: the worst violators; or, if there are too many, a sixteenth of the places for the worst and a
+    random choice of the others."""
     if len(candidates) <= count or count <= 0:
         return candidates[:count]
     found = violation[candidates]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EPSILON = float(np.finfo(np.float64).eps)
 # A pivot below this share of its diagonal is rounding.
 DEPENDENT = 64.0 * EPSILON
-# Errors of a score, in units of the last place.
+# Error of a score, in units in the last place.
 SCORE_ERROR = 2.0
 FIRST_CAPACITY = 64
 
@@ -33,7 +33,7 @@ def _delete(factor: FloatArray, s: int, place: int) -> None:
     for i in range(place, s - 1):
         for k in range(i + 2):
             factor[i, k] = factor[i + 1, k]
-    # What is now below one step above the diagonal goes by rotations of columns.
+    # Givens rotations of columns remove the entries just above the diagonal.
     for i in range(place, s - 1):
         a, b = factor[i, i], factor[i, i + 1]
         length = np.hypot(a, b)
@@ -67,7 +67,7 @@ class KernelCorral:
     _gram: FloatArray
     _rows: FloatArray
 
-    # There are no coordinates.
+    # No coordinates with a kernel.
     nearest = None
 
     def __init__(
@@ -82,20 +82,20 @@ class KernelCorral:
         self._largest = max(2, memory // (8 * max(1, self.n)))
         self._factor = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY))
         self._gram = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY))
-        # Rows of the kernel matrix stay where they are when another one leaves; the last fills its place.
+        # Kernel rows keep their slots when another is removed; the last fills the gap.
         self._rows, self._row_of = np.empty((FIRST_CAPACITY, self.n)), []
 
     def noise(self, _square: float) -> float:
-        """About the error of a score z_i.z."""
+        """Approximate error of a score z_i.z."""
         return SCORE_ERROR * EPSILON * self.radius**2
 
     def start(self, members: list[int]) -> None:
-        """Begin with one point of each group."""
+        """Start with one point of each group."""
         for j in members:
             self.add(j)
 
     def add(self, j: int) -> bool:
-        """Take a point in; False where it lies in the affine hull of the others."""
+        """Add a point; False where it lies in the affine hull of the members."""
         s = len(self.members)
         self._make_room(s + 1)
         row = self.signs[j] * self.signs * (self.matrix.rows(np.array([j]))[0] + self.shift)
@@ -115,7 +115,7 @@ class KernelCorral:
         return True
 
     def remove(self, place: int) -> None:
-        """Let the member at a place go."""
+        """Remove the member at a position."""
         s = len(self.members)
         _delete(self._factor, s, place)
         self._gram[place : s - 1, :s] = self._gram[place + 1 : s, :s]
@@ -126,13 +126,13 @@ class KernelCorral:
         del self._row_of[place], self.members[place]
 
     def minimiser(self) -> FloatArray:
-        """Weights of the members at the point of smallest norm in their affine hull."""
+        """Weights of the members at the minimum-norm point of their affine hull."""
         s = len(self.members)
         indicators = (self.groups[self.members] == np.arange(self.n_groups)[:, None]).astype(np.float64)
         solved = np.stack([self._solve(indicator) for indicator in indicators])
         sums = solved @ indicators.T
         weights = np.linalg.solve(sums, np.ones(self.n_groups)) @ solved
-        # What the factorisation has lost: the scores of a group must be equal.
+        # Iterative refinement: the scores of a group must be equal.
         step = self._solve(-(self._gram[:s, :s] @ weights))
         step -= np.linalg.solve(sums, indicators @ step) @ solved
         return weights + step
@@ -161,7 +161,7 @@ class KernelCorral:
 
 
 def _doubled(array: FloatArray, columns: int) -> FloatArray:
-    """The same with twice as many rows, and more columns."""
+    """The same array with twice as many rows, and more columns."""
     larger = np.zeros((2 * len(array), columns))
     larger[: len(array), : array.shape[1]] = array
     return larger

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from mercer.kernels._types import Features
 
 EPSILON = float(np.finfo(np.float64).eps)
-# Updates after which the factorisation is computed anew.
+# Updates after which the factorisation is recomputed.
 FRESH = 50
-# A column whose part outside the span of the others is smaller than this is in it.
+# A column is dependent if its component outside the span of the others is smaller than this.
 DEPENDENT = 8.0 * EPSILON
-# Errors of a score, in units of the last place.
+# Error of a score, in units in the last place.
 SCORE_ERROR = 4.0
 
 
@@ -63,16 +63,16 @@ class FeatureCorral:
         self.nearest = None
 
     def noise(self, square: float) -> float:
-        """About the error of a score z_i.z where |z|^2 is `square`."""
+        """Approximate error of a score z_i.z where |z|^2 is `square`."""
         return SCORE_ERROR * EPSILON * self.radius * np.sqrt(square)
 
     def start(self, members: list[int]) -> None:
-        """Begin with one point of each group."""
+        """Start with one point of each group."""
         self.members = list(members)
         self._factor()
 
     def add(self, j: int) -> bool:
-        """Take a point in; False where it lies in the affine hull of the others."""
+        """Add a point; False where it lies in the affine hull of the members."""
         if len(self.members) >= self.r + self.n_groups:
             return False
         column = self._columns([j])[:, 0]
@@ -85,17 +85,17 @@ class FeatureCorral:
         return True
 
     def remove(self, place: int) -> None:
-        """Let the member at a place go."""
+        """Remove the member at a position."""
         del self.members[place]
         self._Q, self._R = qr_delete(self._Q, self._R, place, which="col")
         self._count_update()
 
     def minimiser(self) -> FloatArray:
-        """Weights of the members at the point of smallest norm in their affine hull."""
+        """Weights of the members at the minimum-norm point of their affine hull."""
         s = len(self.members)
         last = self._Q[self.r :, :s]
         share = np.linalg.solve(last @ last.T, np.full(self.n_groups, self._weight))
-        # The part of the target outside the span of the columns, which suffers no cancellation.
+        # The component of the target outside the span of the columns, free of cancellation.
         beyond = self._Q[:, s:]
         self.nearest = -(beyond[: self.r] @ (beyond[self.r :].T @ share))
         return solve_triangular(self._R[:s], last.T @ share)

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from mercer.solvers.hard_margin.wolfe_nearest_points import Nearest
     from mercer.solvers.limits import Limits
 
-# Coordinates beyond this many cost more than kernel values do.
+# Beyond this many features, kernel values are cheaper than coordinates.
 MOST_FEATURES = 512
 EPSILON = float(np.finfo(np.float64).eps)
-# A square below minus this share of the radius is no square: the kernel is indefinite.
+# A squared distance below minus this share of the squared radius shows that the kernel is indefinite.
 INDEFINITE = 1e-12
-# Errors of a kernel value, in units of the last place.
+# Error of a kernel value, in units in the last place.
 VALUE_ERROR = 2.0
-# Endings that are due to rounding errors, not to limits.
+# Endings caused by rounding errors rather than limits.
 ROUNDING = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE, Status.STALLED)
 
 
@@ -64,7 +64,7 @@ class Separation(Solution):
 
 @dataclass
 class Overlap:
-    """The hulls meet: rows and weights of a point that they have in common, and the radius."""
+    """The hulls meet: rows and weights of a common point, and the radius."""
 
     members: np.ndarray
     weights: np.ndarray
@@ -93,7 +93,7 @@ def separate_features(
     -------
     Separation or Overlap
     """
-    if problem.bias == "penalised":
+    if problem.bias == "penalized":
         features = _with_constant(features)
     sizes = _column_sizes(features)
     units = np.full(len(sizes), _power_of_two(sizes.max(initial=0.0)))
@@ -110,7 +110,7 @@ def separate_features(
 def _separate(
     problem: "HardMargin", features: "Features", units: FloatArray, limits: "Limits", tol: float, error: float = 0.0
 ) -> Separation | Overlap:
-    """`separate_features` with each column in a unit of its own; `error` is that of an inner product."""
+    """`separate_features` with each column rescaled; `error` is that of an inner product."""
     scaled, origin = _moved_and_scaled(problem, features, units)
     corral = FeatureCorral(_signed(scaled, problem.signs), problem.groups)
     found = nearest_points(corral, limits)
@@ -121,13 +121,13 @@ def _separate(
     normal = scale * found.point
     offset = float(normal @ origin)
     bias = problem.free_bias(found.lows, scale) - offset
-    constant = float(normal[-1] / units[-1]) if problem.bias == "penalised" else 0.0
+    constant = float(normal[-1] / units[-1]) if problem.bias == "penalized" else 0.0
     projections = problem.signs * scale * found.scores + offset - constant
     separation = _separation(problem, found, scale, projections, bias + constant, tol)
     with np.errstate(over="ignore"):
-        # Only in one unit for all columns are the weights of the points the multipliers too.
+        # Only with a common unit are the weights of the points also the multipliers.
         separation.beta = separation.beta / units.max() / units.max()
-        separation.normal = (normal / units)[: -1 if problem.bias == "penalised" else None]
+        separation.normal = (normal / units)[: -1 if problem.bias == "penalized" else None]
         separation.margin *= units.max()
         separation.distance = _distance(problem, separation.margin, lambda: linalg.norm(separation.normal))
     if not (np.isfinite(separation.beta).all() and np.isfinite(separation.normal).all()):
@@ -136,25 +136,25 @@ def _separate(
 
 
 def _overlap(problem: "HardMargin", found: "Nearest", radius: float) -> Overlap:
-    """The common point; rounding errors are taken out of the sums of its weights."""
+    """The common point, with the rounding errors of its weight sums removed."""
     groups = problem.groups[found.members]
     sums = np.bincount(groups, found.weights)
     return Overlap(found.members, found.weights / sums[groups], radius)
 
 
 def _has_met(found: "Nearest") -> bool:
-    """Whether the search has ended, and not with a hyperplane but with a common point."""
+    """Whether the search ended with a common point rather than a hyperplane."""
     if found.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE):
         return not found.is_separating
     return found.status == Status.STALLED and found.square <= 2.75 * len(found.lows) * found.noise
 
 
 def _moved_and_scaled(problem: "HardMargin", features: "Features", units: FloatArray) -> "tuple[Features, FloatArray]":
-    """(points in their units, what was subtracted)."""
+    """(rescaled points, the offset subtracted)."""
     scaled = features @ sparse.diags_array(1.0 / units) if sparse.issparse(features) else features / units
     origin = np.zeros(len(units))
     if problem.bias == "free" and not sparse.issparse(features):
-        # Hulls move with the data; near the origin their points have more digits.
+        # Translation invariant; points near the origin have more accurate digits.
         origin = scaled.mean(axis=0)
         scaled = scaled - origin
     return scaled, origin
@@ -198,23 +198,23 @@ def separate_matrix(
 
 
 def _separate_factor(problem: "HardMargin", features: "Features", limits: "Limits", tol: float) -> Separation | Overlap:
-    """Solve in coordinates that reproduce kernel values, to the precision of those."""
-    if problem.bias == "penalised":
+    """Solve in coordinates that reproduce the kernel values, to their precision."""
+    if problem.bias == "penalized":
         features = _with_constant(features)
     sizes = _column_sizes(features)
     units = np.full(len(sizes), _power_of_two(sizes.max(initial=0.0)))
     radius = float(np.sqrt(np.einsum("ij,ij->i", features, features).max(initial=0.0)))
     answer = _separate(problem, features, units, limits, tol, VALUE_ERROR * EPSILON * radius**2)
     if isinstance(answer, Overlap):
-        # Kernel values have the precision of the largest of them, wherever the mean is.
+        # Kernel values are as accurate as the largest of them, wherever the mean lies.
         return Overlap(answer.members, answer.weights, radius)
     answer.normal = None
     return answer
 
 
 def _distance(problem: "HardMargin", margin: float, length: Callable[[], float]) -> float:
-    """1 / |w_0|, from the margin where that has no bias in it; `length` gives |w_0|."""
-    if problem.bias != "penalised" or margin <= 0.0:
+    """1 / |w_0|, from the margin if no bias enters it; `length` gives |w_0|."""
+    if problem.bias != "penalized" or margin <= 0.0:
         return margin
     norm = length()
     return 1.0 / float(norm) if norm > 0.0 else np.inf
@@ -223,7 +223,7 @@ def _distance(problem: "HardMargin", margin: float, length: Callable[[], float])
 def _separation(
     problem: "HardMargin", found: "Nearest", scale: float, projections: FloatArray, bias: float, tol: float
 ) -> Separation:
-    """The solution in the units of the corral."""
+    """The solution in the corral's units."""
     reach = max(found.square, np.finfo(np.float64).tiny)
     violation = max(found.square - float(found.lows.sum()), len(found.lows) * found.noise) / reach
     is_inaccurate = found.status == Status.OPTIMAL and violation > tol
@@ -250,12 +250,12 @@ def column_units(features: "Features") -> FloatArray:
 
 
 def _power_of_two(size: float) -> float:
-    """A unit in which `size` is about one, so that squares neither over- nor underflow; division is exact."""
+    """A power of two near `size`: squares neither overflow nor underflow, and division is exact."""
     return float(2.0 ** np.clip(np.frexp(size)[1], -1000, 1000)) if size > 0.0 else 1.0
 
 
 def _with_constant(features: "Features") -> "Features":
-    """A penalised bias is the weight of a further feature."""
+    """A penalised bias is the weight of an extra feature."""
     column = np.ones((features.shape[0], 1))
     if sparse.issparse(features):
         return sparse.hstack([features, sparse.csr_array(column)], format="csr")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Rounds without a shorter z after which only rounding errors are left.
 PATIENCE = 5
-# Points that are tried before it is certain that none can join.
+# Points tried before concluding that none can join.
 CANDIDATES = 8
 # |z| below this share of the radius is zero.
 ZERO = 16.0 * float(np.finfo(np.float64).eps)
@@ -66,7 +66,7 @@ class Nearest:
 
     @property
     def is_separating(self) -> bool:
-        """Whether the scores prove that the hulls are apart, or the origin outside."""
+        """Whether the scores prove that the hulls are disjoint, or that the origin lies outside."""
         return float(self.lows.sum()) > 2.0 * len(self.lows) * self.noise
 
 
@@ -122,7 +122,7 @@ class _Search:
         return True
 
     def _report(self, rounds: int, gap: float, square: float) -> None:
-        # In the units of the margin problem, of which |z|^2 is the reciprocal.
+        # In the units of the margin problem, whose objective is proportional to 1 / |z|^2.
         dual = len(self.groups) ** 2 / (2.0 * square) if square > 0.0 else np.inf
         violation = gap / square if square > 0.0 else 0.0
         point = TracePoint(self.limits.seconds, rounds, violation, dual, len(self.corral.members), self.corral.n)
@@ -141,7 +141,7 @@ class _Search:
         return self.limits.reached()
 
     def _improve(self, weights: FloatArray, scores: FloatArray, violation: float) -> tuple[FloatArray, Status | None]:
-        """(weights, status or None) after a point has joined; the status says why none could."""
+        """(weights, status or None) after adding a point; the status says why none could be added."""
         corral = self.corral
         own = corral.groups[corral.members]
         levels = np.array([scores[corral.members][own == g].mean() for g in range(len(self.groups))])
@@ -157,7 +157,7 @@ class _Search:
         return weights, ended_by_rounding(violation)
 
     def _into_the_hull(self, weights: FloatArray) -> FloatArray:
-        """Weights at the point of smallest norm of the members' affine hull, some having left."""
+        """Weights at the minimum-norm point of the members' affine hull, after removals."""
         target = self.corral.minimiser()
         while not (target > 0.0).all():
             outside = np.flatnonzero(target <= 0.0)

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from mercer.kernels._types import Stop
     from mercer.kernels.gram.packed_triangle import Triangle
 
-# Up to this size one thread is enough.
+# Up to this size a single thread is used.
 _SMALL = 1024
-# Rows of a diagonal block that a thread brings up to date at a time, and columns of a panel that it finishes.
+# Rows of a diagonal block that a thread updates at a time, and columns of a panel that it finishes.
 _PIECE = 128
 
 
 class NotPositiveDefinite(Exception):
-    """The leading minor of order `order`, where that is known, is not positive."""
+    """The leading minor of order `order`, if known, is not positive."""
 
     def __init__(self, order: int | None = None) -> None:
         which = "a minor" if order is None else f"the leading minor of order {order}"
@@ -53,7 +53,7 @@ class CholeskyFactor:
         return out
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """A^-1 right, worked out in the precision of the factor."""
+        """A^-1 right, computed in the precision of the factor."""
         out = self.half_solve(right)
         for (begin, end, rows), inverse in zip(reversed(list(self.triangle)), reversed(self.inverses), strict=True):
             out[begin:end] = inverse.T @ out[begin:end]
@@ -61,7 +61,7 @@ class CholeskyFactor:
         return out.astype(np.float64)
 
     def inverse_diagonal(self, n_jobs: int | None = None, stop: "Stop | None" = None) -> FloatArray:
-        """The diagonal of A^-1: the column sums of squares of L^-1, n^3 / 3 more work."""
+        """The diagonal of A^-1, as column sums of squares of L^-1: another n^3 / 3 operations."""
         out = np.empty(self.triangle.n)
 
         def columns(place: int) -> None:
@@ -72,7 +72,7 @@ class CholeskyFactor:
         return out
 
     def _inverse_columns(self, place: int, stop: "Stop | None") -> FloatArray:
-        """Sums of squares over the columns of L^-1 that belong to one diagonal block."""
+        """Sums of squares over the columns of L^-1 in one diagonal block."""
         first = self.triangle.spans[place][0]
         part = np.zeros((self.triangle.n - first, len(self.inverses[place])), self.triangle.dtype)
         part[: part.shape[1]] = self.inverses[place]
@@ -106,7 +106,7 @@ def factorise(triangle: "Triangle", n_jobs: int | None = None, stop: "Stop | Non
 
 
 def _updating_diagonal(own: Array, begin: int) -> Callable[[tuple[int, int]], None]:
-    """What one thread does to some rows of a diagonal block, up to their own columns."""
+    """One thread's update of some rows of a diagonal block, up to their own columns."""
 
     def update(span: tuple[int, int]) -> None:
         if begin:
@@ -119,7 +119,7 @@ def _updating_diagonal(own: Array, begin: int) -> Callable[[tuple[int, int]], No
 
 
 def _updating(own: Array, begin: int, end: int, finish: Array) -> Callable[[Array], None]:
-    """What one thread does to some rows below: subtract what is left of the panel, then finish."""
+    """One thread's update of some rows below: subtract the rest of the panel, then finish."""
     head = own[:, :begin].T
     steps = [(slice(0, right), slice(left, right)) for left, right in tiles.spans(end - begin, _PIECE)]
 
@@ -128,7 +128,7 @@ def _updating(own: Array, begin: int, end: int, finish: Array) -> Callable[[Arra
         product = scratch("panel", part.shape, own.dtype)
         if begin:
             part -= np.matmul(rows[:, :begin], head, out=product)
-        # `finish` is upper triangular: nothing below its diagonal is multiplied.
+        # `finish` is upper triangular, so entries below its diagonal are skipped.
         for above, columns in steps:
             np.matmul(part[:, above], finish[above, columns], out=product[:, columns])
         part[...] = product

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-11
 MOST_ITERATIONS = 200
-# As many numbers in both matrices are factored in some hundredths of a second, and more in another process.
+# A program with up to this many entries in both matrices takes some hundredths of a second; larger ones run in another
+# process.
 AT_ONCE = 300_000
 _STATUSES = {
     "Solved": Status.OPTIMAL,
@@ -41,8 +42,8 @@ _PARTS = ("data", "indices", "indptr", "shape")
 
 @dataclass(frozen=True)
 class QuadraticSolution:
-    """u, the multipliers of its constraints (not negative for inequalities), the value, the
-    status, and how many iterations it took."""
+    """u, the multipliers of its constraints (non-negative for inequalities), the value, the status and the number of
+    iterations."""
 
     u: np.ndarray
     multipliers: np.ndarray
@@ -111,7 +112,7 @@ def _numbers_in(matrix: "Features") -> int:
 
 
 def _as_arrays(name: str, matrix: "Features") -> "Arrays":
-    """A matrix as named arrays: itself if it is dense, and else the parts of its columns."""
+    """A matrix as named arrays: itself if dense, else the parts of its CSC form."""
     if not sparse.issparse(matrix):
         return {name: np.asarray(matrix, dtype=np.float64)}
     columns = sparse.csc_matrix(matrix, dtype=np.float64)
@@ -133,7 +134,7 @@ def _from_arrays(name: str, arrays: "Arrays") -> "Features":
 def solve_arrays(
     p: FloatArray, c: FloatArray, n_equalities: int, time_limit: float | None, max_iter: int, **arrays: Array
 ) -> "Arrays":
-    """The program whose matrices are given as `_as_arrays` has them; its solution as arrays."""
+    """Solve the program whose matrices are given as by `_as_arrays`; the solution as arrays."""
     A = sparse.csc_matrix(_from_arrays("A", arrays))
     return _solve(_from_arrays("Q", arrays), p, A, c, n_equalities, time_limit, max_iter)
 
@@ -148,7 +149,7 @@ def _solve(
     max_iter: int,
     stop: "Stop | None" = None,
 ) -> "Arrays":
-    import clarabel  # a compiled library that most fits never need
+    import clarabel  # a compiled library that few fits need
 
     cones = [clarabel.ZeroConeT(n_equalities)] if n_equalities else []
     cones.append(clarabel.NonnegativeConeT(len(c) - n_equalities))
@@ -168,7 +169,7 @@ def _solve(
 
 
 def _upper_triangle(Q: "Features") -> "Sparse":
-    """The upper triangle of a symmetric matrix, by columns; a full one without the detour over all of its entries."""
+    """The upper triangle of a symmetric matrix in CSC form; a dense one is packed directly."""
     if sparse.issparse(Q) or 2 * np.count_nonzero(Q) < np.size(Q):
         return sparse.triu(sparse.csc_matrix(Q, dtype=np.float64), format="csc")
     n = len(Q)
@@ -183,7 +184,7 @@ def _settings(clarabel: Any, time_limit: float | None, max_iter: int) -> Any:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = max_iter
-    # One thread, and so the same bits whatever else the machine does.
+    # One thread, so that the bits do not depend on the load of the machine.
     settings.max_threads = 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
     if time_limit is not None:

@@ -12,7 +12,8 @@ from mercer._types import FloatArray
 
 @jit
 def factorise(A: FloatArray, n: int) -> bool:
-    """The lower triangle of A becomes its Cholesky factor; False, and A is lost, if A is not positive definite."""
+    """Replace the lower triangle of A by its Cholesky factor; False, with A destroyed, if it is not positive
+    definite."""
     for i in range(n):
         row = A[i]
         for j in range(i):

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from mercer.solvers._types import Operation
     from mercer.solvers.limits import Limits
 
-# So many iterations without a smaller residual, and rounding is all that is left.
+# Iterations without a smaller residual after which only rounding is left.
 PATIENCE = 25
 
 
 def by_column(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Inner products of columns: right-hand sides that have nothing to do with each other."""
+    """Inner products by column, for independent right-hand sides."""
     return np.einsum("ij,ij->j", left, right)
 
 
 def in_all(left: FloatArray, right: FloatArray) -> float:
-    """One inner product: all columns are one unknown."""
+    """One inner product: all columns form one unknown."""
     return float(np.sum(left * right))
 
 
@@ -46,7 +46,7 @@ class Recursion:
     Parameters
     ----------
     residual : ndarray
-        B, or what is left of it where the iterations begin.
+        The initial residual: B, or B minus A times the start.
     precondition : callable
         ``precondition(r)`` is z, about A^-1 r.
     inner : callable
@@ -71,7 +71,7 @@ class Recursion:
         self.direction, self.size, self._ahead = None, None, ahead
 
     def turn(self) -> Any:
-        """Find the next direction; r'z, about the square of the error as A measures it."""
+        """Compute the next direction; r'z, roughly the squared error in the A-norm."""
         ahead = self.precondition(self.residual) if self._ahead is None else self._ahead
         size, self._ahead = self.inner(self.residual, ahead), None
         self.direction = ahead if self.size is None else ahead + _ratio(size, self.size) * self.direction
@@ -79,12 +79,9 @@ class Recursion:
         return size
 
     def advance(self, bent: FloatArray) -> Any:
-        """Go along the direction p until the error is least; the length of the step. `bent` is A p.
+        """Minimise the error along the direction p, given A p as `bent`; the step length.
 
-        Raises
-        ------
-        NotPositiveDefinite
-            Where p' A p or r'z says that the matrix or the preconditioner is not.
+        Raises NotPositiveDefinite if p' A p or r'z shows that the matrix or the preconditioner is not.
         """
         curvature = self.inner(bent, self.direction)
         if not np.all(((curvature > 0) & (self.size >= 0)) | (self.size == 0)):
@@ -96,10 +93,10 @@ class Recursion:
 
 @dataclass
 class LinearSolution:
-    """X with A X = B, how far it is from that, and how the method ended."""
+    """X with A X = B, its residual, and how the method ended."""
 
     X: np.ndarray
-    residual: np.ndarray  # |b - A x| / |b| for each column, as the recursion has it
+    residual: np.ndarray  # |b - A x| / |b| for each column, by the recursion
     status: Status
     iterations: int
     trace: list
@@ -179,7 +176,7 @@ class _Run:
         self._measure()
 
     def _measure(self) -> None:
-        """|r| / |b| of each column, of which `share` is the largest; the best so far of each is kept."""
+        """|r| / |b| of each column, with `share` their maximum; the best x of each column is kept."""
         shares = np.linalg.norm(self.recursion.residual, axis=0) / self.norms
         self.share = float(shares.max(initial=0.0))
         better = shares <= self.best_share
@@ -187,7 +184,7 @@ class _Run:
         self.best_share = np.where(better, shares, self.best_share)
 
     def note(self, limits: "Limits") -> None:
-        """Tell the callbacks."""
+        """Report to the callbacks."""
         n, k = self.X.shape
         point = TracePoint(limits.seconds, self.iterations, self.share, np.nan, k, n)
         self.trace.append(point)
@@ -195,7 +192,7 @@ class _Run:
 
 
 def _ratio(a: Any, b: Any) -> Any:
-    """a / b, and zero where a is: a column that is solved stays as it is."""
+    """a / b, and zero where a is zero: a solved column stays as it is."""
     if np.ndim(a) == 0:
         return a / b if a != 0 else 0.0
     return np.divide(a, b, out=np.zeros_like(a), where=(a != 0) & (b != 0))

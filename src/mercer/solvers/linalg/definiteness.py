@@ -12,14 +12,14 @@ from mercer.solvers.linalg import dense_eigen
 if TYPE_CHECKING:
     from mercer.solvers._types import RowSource
 
-# What a rounding error makes negative is above this share of the largest entry.
+# Negative eigenvalues above this share of the largest entry are rounding errors.
 INDEFINITE = -1e-8
-# What entries in single precision explain is above minus this share of the largest eigenvalue, or of its bound.
+# Negative eigenvalues above minus this share of the largest, or of a bound on it, are explained by single precision.
 ROUNDING = 1e-7
 
 
 def is_seen_indefinite(gram: FloatArray, share: float = ROUNDING) -> bool:
-    """Whether a symmetric matrix has an eigenvalue below minus a share of the largest, or rather of its bound."""
+    """Whether a symmetric matrix has an eigenvalue below minus a share of an upper bound on its eigenvalues."""
     largest = float(np.abs(gram).max(initial=0.0))
     if not 0.0 < largest < np.inf:
         return False
@@ -28,12 +28,9 @@ def is_seen_indefinite(gram: FloatArray, share: float = ROUNDING) -> bool:
 
 
 def refuse_indefinite(matrix: "RowSource", indices: IndexArray | list[int]) -> None:
-    """Raise if K[indices, indices] has a negative eigenvalue; its vector is the witness.
+    """Raise if K[indices, indices] has a negative eigenvalue, with its eigenvector as the witness.
 
-    Raises
-    ------
-    NotPositiveSemidefiniteError
-        With a witness v, of the length of the matrix: v'Kv < 0.
+    Raises NotPositiveSemidefiniteError with a witness v, of the length of the matrix: v'Kv < 0.
     """
     indices = np.asarray(indices)
     values, vectors = np.linalg.eigh(matrix.rows(indices)[:, indices].astype(np.float64))
@@ -49,7 +46,7 @@ def refuse_indefinite(matrix: "RowSource", indices: IndexArray | list[int]) -> N
 
 
 def is_definite(gram: FloatArray, tolerance: float, is_symmetric: bool = False) -> bool:
-    """Whether a matrix is symmetric, and has no eigenvalue below minus `tolerance`: it can be factored then."""
+    """Whether a matrix is symmetric with no eigenvalue below minus `tolerance`, so that it can be factored."""
     if not is_symmetric and most_asymmetric(np.array(gram, dtype=np.float64, order="C"))[2] > tolerance:
         return False
     return dense_eigen.is_definite(gram, tolerance)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mercer.kernels._types import Stop
     from mercer.solvers.other_process import Arrays
 
-# Up to this many rows it takes some tenths of a second, as a process does to begin.
+# Up to this many rows it takes some tenths of a second, no longer than starting a process.
 AT_ONCE = 800
 
 
@@ -40,7 +40,7 @@ def eigenvalues(matrix: FloatArray, stop: "Stop | None" = None) -> FloatArray:
 
 
 def is_definite(matrix: FloatArray, tolerance: float, stop: "Stop | None" = None) -> bool:
-    """Whether a symmetric matrix has no eigenvalue below minus `tolerance`: it can be factored then."""
+    """Whether a symmetric matrix has no eigenvalue below minus `tolerance`, so that it can be factored."""
     return bool(_run(find_definite, stop, matrix, tolerance=float(tolerance))["is_definite"])
 
 
@@ -51,7 +51,7 @@ def _run(find: "Callable[..., Arrays]", stop: "Stop | None", matrix: FloatArray,
 
 
 def find_pairs(matrix: FloatArray, count: int, driver: str) -> "Arrays":
-    """What `eigenpairs` asks for."""
+    """The work of `eigenpairs`."""
     n = len(matrix)
     subset = None if count == n else [n - count, n - 1]
     values, vectors = linalg.eigh(matrix, subset_by_index=subset, overwrite_a=True, check_finite=False, driver=driver)
@@ -59,13 +59,13 @@ def find_pairs(matrix: FloatArray, count: int, driver: str) -> "Arrays":
 
 
 def find_values(matrix: FloatArray) -> "Arrays":
-    """What `eigenvalues` asks for."""
+    """The work of `eigenvalues`."""
     return {"values": np.linalg.eigvalsh(matrix)}
 
 
 def find_definite(matrix: FloatArray, tolerance: float) -> "Arrays":
-    """What `is_definite` asks for."""
+    """The work of `is_definite`."""
     shifted = np.array(matrix, dtype=np.float64, order="C")
     shifted.flat[:: len(matrix) + 1] += tolerance
-    # Symmetric, so that its rows may be read as the columns that LAPACK asks for.
+    # By symmetry its rows serve as the columns that LAPACK expects.
     return {"is_definite": np.array(dpotrf(shifted.T, overwrite_a=True, clean=False)[1] == 0)}

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.solvers.limits import Limits
 
-# The residual that tol=0 stands for, relative to the largest eigenvalue.
+# The residual for tol=0, relative to the largest eigenvalue.
 FINEST = 1e-10
-# Values below this share of the largest are rounding (times n).
+# Eigenvalues below this share of the largest (times n) are rounding.
 _EPS = float(np.finfo(np.float64).eps)
-# Vectors that keep less than this share of their length are in the basis already.
+# Vectors that keep less than this share of their length lie in the basis already.
 _DEPENDENT = 1e-10
-# Products with so many vectors for each item, and so many blocks, are all that `krylov` is given.
+# Most products per item, and most blocks, for `krylov`.
 _PATIENCE, _BLOCKS = 2, 50
 
 
@@ -40,7 +40,7 @@ _PATIENCE, _BLOCKS = 2, 50
 class EigenSolution:
     """Eigenvalues in descending order, vectors in columns, residuals |A v - value v|.
 
-    `least` is the least v'Av that was seen, |v| = 1: below zero, it shows that A is not positive semidefinite.
+    `least` is the smallest v'Av seen with |v| = 1; if negative, A is not positive semidefinite.
     """
 
     values: np.ndarray
@@ -53,12 +53,12 @@ class EigenSolution:
 
     @classmethod
     def none(cls, n: int, count: int, status: Status) -> Self:
-        """Zeros: what there is before the first step."""
+        """Zeros: the state before the first step."""
         return cls(np.zeros(count), np.zeros((n, count)), np.zeros(count), status, 0)
 
 
 def dense_memory(n: int, count: int) -> int:
-    """Bytes that `dense` takes for n items, or what is made of its vectors after it, where that is more."""
+    """Peak memory in bytes of `dense` for n items, including what is made of its vectors afterwards."""
     return 8 * n * max(2 * n, n + 2 * count, 5 * count)
 
 
@@ -67,7 +67,7 @@ def dense(
 ) -> EigenSolution:
     """By LAPACK, from the whole matrix.
 
-    With a `margin` all eigenvalues are looked at, where one is below minus it: `least` is the least of them then.
+    With a `margin` all eigenvalues are computed if one is below minus it, and `least` is the smallest of them.
     """
     n, matrix = operator.n, operator.lower(np.float64, stop).square()
     if margin is not None and not is_definite(matrix, margin, stop):
@@ -75,7 +75,7 @@ def dense(
         return _leading(dense(operator, n, stop), count)
     found, vectors = eigenpairs(matrix, stop, count=count, driver="evr")
     if len(found) < count:
-        # Asked for some of many equal eigenvalues, LAPACK may find fewer.
+        # Asked for some of many equal eigenvalues, LAPACK may return fewer.
         found, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
         found, vectors = found[n - count :], vectors[:, n - count :]
     order = slice(None, None, -1)
@@ -127,8 +127,8 @@ def krylov(
 ) -> EigenSolution:
     """The `count` largest eigenvalues, each with a residual of at most tol times the largest.
 
-    An operator that errs says so by its `noise`; where that is too much, its `exact` goes on from what was found.
-    The status is STALLED where `dense` would have been the better way.
+    An inexact operator states its `noise`; if that is too much, its `exact` counterpart continues from the result. The
+    status is STALLED if `dense` would have been faster.
     """
     tol = max(float(tol), FINEST)
     found = _lanczos(operator, count, tol, rng, limits)
@@ -153,7 +153,7 @@ def _lanczos(
     limits: "Limits",
     start: FloatArray | None = None,
 ) -> EigenSolution:
-    """The same to any `tol`; `start`, orthonormal columns, is taken in the place of random vectors."""
+    """The same to any `tol`; `start`, orthonormal columns, replaces the random vectors."""
     run = _Lanczos(operator, count, rng, limits.stop, start)
     status = None
     while status is None:
@@ -178,7 +178,7 @@ def _ending(run: "_Lanczos", tol: float, limits: "Limits") -> Status | None:
 
 
 class _Lanczos:
-    """An orthonormal basis V, the product A V, and the block that is to join them."""
+    """An orthonormal basis V, the product A V, and the next block."""
 
     V: FloatArray
     AV: FloatArray
@@ -206,7 +206,7 @@ class _Lanczos:
         self.next = self._random_block() if start is None else start
         self.iterations, self.probes, self.trace = 0, 0, []
         self.values = self.S = self.residuals = None
-        # The largest size and the least of all Ritz values so far: restarts forget those that are not wanted.
+        # Largest magnitude and smallest value of all Ritz values so far; restarts drop the unwanted ones.
         self.scale, self.least = float(np.finfo(np.float64).tiny), np.inf
 
     def _random_block(self) -> FloatArray:
@@ -214,7 +214,7 @@ class _Lanczos:
         return self._orthonormal(block, floor=0.0)
 
     def _orthonormal(self, block: FloatArray, floor: float) -> FloatArray:
-        """What `block` adds to the basis, orthonormal; nothing where it adds no more than `floor`."""
+        """An orthonormal basis of what `block` adds to V; empty if it adds no more than `floor`."""
         sizes = np.linalg.norm(block, axis=0)
         for _ in range(2):
             block = block - self.V @ (self.V.T @ block)
@@ -228,13 +228,13 @@ class _Lanczos:
         return linalg.qr(Q - self.V @ (self.V.T @ Q), mode="economic")[0] if Q.shape[1] else Q
 
     def grow(self) -> None:
-        """Add the next block, and find out what follows it."""
+        """Add the next block, and compute its successor."""
         if self.next.shape[1] == 0:
             self.next = self._random_block()
             self.probes += 1
         product = self.operator.product(self.next, self.stop)
         self.iterations += 1
-        # Blocks of a few columns: to wake a second thread of BLAS takes longer than the work.
+        # Blocks have few columns: waking a second BLAS thread takes longer than the work.
         with one_blas_thread():
             self._append(product)
             self.values, self.S = _small_eigen(self.T)
@@ -247,14 +247,14 @@ class _Lanczos:
                 self._restart()
 
     def _append(self, product: FloatArray) -> None:
-        """The next block to V, its product to A V, and what follows of them to T = V'AV."""
+        """Append the next block to V, its product to A V, and the resulting rows to T = V'AV."""
         self.V, self.AV = np.hstack([self.V, self.next]), np.hstack([self.AV, product])
         border = self.V.T @ product
         old = len(self.T)
         self.T = np.block([[self.T, border[:old]], [border[:old].T, border[old:]]])
 
     def _restart(self) -> None:
-        """Keep the best Ritz vectors; with the next block they span all that matters."""
+        """Keep the best Ritz vectors; with the next block they span everything relevant."""
         S = self.S[:, : min(self.count + self.width, self.V.shape[1])]
         self.V, self.AV = self.V @ S, self.AV @ S
         self.values, self.S = self.values[: S.shape[1]], np.eye(S.shape[1])
@@ -269,8 +269,7 @@ class _Lanczos:
             return True
         if len(self.residuals) < self.count or (self.residuals > tol * self.scale).any():
             return False
-        # A basis that nothing follows may have missed copies of an eigenvalue: new random vectors
-        # must have had their chance.
+        # A closed basis may have missed copies of an eigenvalue, so new random vectors are tried first.
         return self.next.shape[1] > 0 or self.probes > 0
 
     def note(self, limits: "Limits") -> None:

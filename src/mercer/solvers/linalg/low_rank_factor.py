@@ -12,38 +12,38 @@ if TYPE_CHECKING:
     from mercer.solvers._types import HessianRoot
     from mercer.solvers.smooth.newton_gram import NewtonMatrix
 
-# Rank of the preconditioner, over all functions together.
+# Rank of the preconditioner: for one function, and for all together.
 RANK = 160
 RANK_OF_ALL = 480
-# The same where the matrix is rounded: random rows of it are cheap.
+# The same where the matrix is quantised, so that random rows of it are cheap.
 LANDMARKS = 192
 LANDMARKS_OF_ALL = 480
-# What is described to this share of a unit of curvature needs no coordinate of its own.
+# Rows approximated to this share of a unit of curvature need no further coordinate.
 DESCRIBED = 0.03
 SINGLE = float(np.finfo(np.float32).eps)
 
 
 def low_rank_factor(K: "NewtonMatrix", root: "HessianRoot") -> FloatArray:
-    """L for a `NewtonMatrix` and the root of the Hessian that there is to begin with."""
+    """L for a `NewtonMatrix` and the root of the initial Hessian."""
     factor = _pivoted(K, root) if K.rounded is None else _of_landmarks(K)
-    if K.problem.bias == "penalised":
+    if K.problem.bias == "penalized":
         factor = np.column_stack([factor, np.ones(K.n, factor.dtype)])
     return factor
 
 
 def _pivoted(K: "NewtonMatrix", root: "HessianRoot") -> FloatArray:
-    """From the rows that are described worst; of a kernel that is not convex, as far as it goes."""
+    """From pivots of the largest residual; for an indefinite kernel, as far as they go."""
     most, largest = max(8, min(RANK, RANK_OF_ALL // K.k)), float(K.matrix.diag.max(initial=0.0))
     curvature = float(np.max(root.total)) / K.n
     negligible = max(DESCRIBED / max(curvature, 1e-300), 1e-6 * largest)
     factor, _ = partial_factor(K.matrix, most, negligible, K.limits.stop)
-    # A preconditioner may be rough, as long as its own rounding is less than what it leaves out.
+    # Single precision is enough if its rounding is below the approximation error.
     is_mild = K.n * largest * curvature * SINGLE <= DESCRIBED
     return factor.astype(np.float32) if is_mild else factor
 
 
 def _of_landmarks(K: "NewtonMatrix") -> FloatArray:
-    """From random rows of the rounded matrix."""
+    """From random rows of the quantised matrix."""
     most = min(K.n, max(8, min(LANDMARKS, LANDMARKS_OF_ALL // K.k)))
     jitter = max(2.0 * K.rounded.noise, most * K.rounded.unit)
     return nystroem_factor(K.rounded, most, np.random.default_rng(0), jitter)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.symmetric_operator import SymmetricOperator
     from mercer.solvers._types import Operation, Random
 
-# A squared distance below this share of the largest squared norm is rounding; and what makes landmarks independent.
+# Squared distances below the first share of the largest squared norm are rounding; the second keeps landmarks
+# independent.
 _NEGLIGIBLE, _JITTER = 1e-13, 1e-10
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # A squared distance below this share of the largest squared norm is rounding.
 NEGLIGIBLE = 4.0 * float(np.finfo(np.float64).eps)
-# Items that are drawn at once at random.
+# Random pivots drawn at once.
 BLOCK = 96
 
 
@@ -56,11 +56,10 @@ def pivoted_factor(matrix: "PivotSource", most: int, stop: "Stop | None" = None)
 def partial_factor(
     matrix: "PivotSource", most: int, negligible: float, stop: "Stop | None" = None, lowest: float = -np.inf
 ) -> tuple[FloatArray, bool]:
-    """(L, whether something is left): as `pivoted_cholesky`, but as far as `most` coordinates go.
+    """(L, whether a residual is left): `pivoted_cholesky` with at most `most` columns.
 
-    An item is described well enough where its squared distance to its description is at most
-    `negligible`; a squared distance below `lowest` says that the matrix is indefinite. The matrix is a
-    `KernelMatrix` or a `SymmetricOperator`.
+    An item is done when its squared residual is at most `negligible`; one below `lowest` shows that the matrix is
+    indefinite. The matrix is a `KernelMatrix` or a `SymmetricOperator`.
     """
     left, pivots = matrix.diag.copy(), []
     factor = np.empty((matrix.n, min(most, matrix.n)), order="F")
@@ -121,15 +120,15 @@ def random_pivots(
 def _without_described(
     gram: FloatArray, before: FloatArray, rng: np.random.Generator, most: int
 ) -> tuple[list[int], FloatArray]:
-    """(which of the items drawn are accepted, the Cholesky factor of what is left of them).
+    """(accepted items of those drawn, the Cholesky factor of their residual matrix).
 
-    `gram` is what is left of their matrix, and overwritten; `before` what was left of each when it was drawn.
+    `gram` is their residual matrix, and is overwritten; `before` holds the residual of each when it was drawn.
     """
     accepted: list[int] = []
     chances = rng.random(len(gram)) * before
     columns = np.zeros_like(gram)
     for i in range(len(gram)):
-        # What is rounding beside what there was is no direction of its own.
+        # A residual of rounding size is no new direction.
         if not gram[i, i] > max(chances[i], 1e-12 * before[i]):
             continue
         columns[i:, len(accepted)] = gram[i:, i] / np.sqrt(gram[i, i])
@@ -141,7 +140,7 @@ def _without_described(
 
 
 def dense_factor(K: FloatArray, negligible: float) -> tuple[FloatArray, IndexArray]:
-    """(L, pivots) of a whole matrix by LAPACK; rows of L at the pivots are a lower triangle."""
+    """(L, pivots) of a full matrix by LAPACK; the rows of L at the pivots are lower triangular."""
     packed, order, rank, _ = lapack.dpstrf(K, tol=negligible, lower=1)
     factor = np.empty((len(K), rank))
     factor[order - 1] = np.tril(packed)[:, :rank]

@@ -21,7 +21,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class LeastNorm:
-    """X, the eigenvalues kept, the smallest of all and zero relative to the largest, and how small may not be kept."""
+    """X, the eigenvalues kept, the smallest of all relative to the largest, and the relative cutoff."""
 
     X: np.ndarray
     eigenvalues: np.ndarray
@@ -30,16 +30,16 @@ class LeastNorm:
 
 
 def memory(n: int) -> int:
-    """Bytes for n items: their matrix, its eigenvectors, and LAPACK's room to find those by dividing."""
+    """Bytes for n items: their matrix, its eigenvectors, and the workspace of LAPACK's divide and conquer."""
     return 4 * 8 * n**2
 
 
 def solve(
     operator: "SymmetricOperator", right: FloatArray, cutoff: float | None = None, stop: "Stop | None" = None
 ) -> LeastNorm:
-    """The solution of least norm; eigenvalues of size below cutoff times the largest count as zero.
+    """The minimum-norm solution; eigenvalues of magnitude below cutoff times the largest count as zero.
 
-    `cutoff` None is n times the spacing of doubles.
+    `cutoff` None is n times the machine epsilon.
     """
     values, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
     largest = float(np.abs(values).max(initial=0.0))

@@ -36,7 +36,7 @@ def memory(n: int) -> int:
 def choose_penalty(
     operator: "SymmetricOperator", problem: Ridge, penalties: FloatArray, criterion: str, limits: "Limits"
 ) -> Choice:
-    """The penalty of least error among `penalties`; those not reached in time have error infinity."""
+    """The penalty of least error among `penalties`; those not reached in time have infinite error."""
     values, vectors = eigenpairs(operator.lower(np.float64, limits.stop).square(), limits.stop, driver="evr")
     projected, squares = vectors.T @ problem.right(), vectors**2
     errors = np.full(len(penalties), np.inf)
@@ -61,4 +61,4 @@ def _error(
     alpha = problem.scale[:, None] * (vectors @ (inverse[:, None] * projected))
     diagonal = np.repeat((squares @ inverse)[:, None], alpha.shape[1], axis=1)
     found = LeaveOneOut.of(problem, alpha, diagonal)
-    return found.mean_squared_error if criterion == "loo" else found.generalised
+    return found.mean_squared_error if criterion == "loo" else found.generalized

@@ -38,19 +38,19 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 METHODS = ("auto", "cholesky", "cg")
-# Single precision is tried where its entries err by no more than this share of the largest.
+# Single precision is tried if its entries err by at most this share of the largest.
 COARSEST_ENTRY = 1e-5
-# A factor that needs more products than this is too coarse.
+# A factor that needs more refinements than this is too coarse.
 MOST_REFINEMENTS = 20
-# From so many items on, iterations on a triangle that is kept may be worth more than a factor.
+# From this many items on, iterating on a stored triangle may beat a factorisation.
 ITERATED = 3000
-# Sums in single precision, as a share of lambda, that a refinement makes good.
+# Error of single-precision sums, as a share of lambda, that refinement can repair.
 ROUGH = 0.05
-# What a refinement leaves of the residual.
+# Factor by which one refinement reduces the residual.
 REFINED = 1e-4
-# Rows that their preconditioner takes, at most.
+# Most landmarks of the preconditioner.
 LANDMARKS = 256
-# So many iterations, for each item and column, take as long as half a factorisation.
+# Iterations, per item and column, that take as long as half a factorisation.
 WORTHWHILE = 0.04
 # Jitters tried, as multiples of n eps max K_ii.
 JITTERS = (1e3, 1e5, 1e7)
@@ -60,7 +60,7 @@ SINGLE = float(np.finfo(np.float32).eps)
 
 @dataclass
 class RegularisedSolution:
-    """X, how the method ended, and what had to be added to lambda."""
+    """X, how the method ended, and the jitter added to lambda."""
 
     X: np.ndarray
     status: Status
@@ -73,13 +73,13 @@ class RegularisedSolution:
 
     @property
     def known_residual(self) -> float:
-        """The largest |right - (K + lambda I) X| / |right| that there can be, where the solver has seen it."""
+        """An upper bound of |right - (K + lambda I) X| / |right|, where the solver has computed it."""
         return np.inf if self.residual is None else float(np.max(self.residual, initial=0.0))
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of `solve`: tolerance, limits, memory in bytes, and by which method."""
+    """Options of `solve`: tolerance, limits, memory in bytes, and method."""
 
     tol: float
     limits: "Limits"
@@ -91,13 +91,13 @@ class Request:
     n_jobs: int | None = None
 
     def chosen(self, n: int) -> str:
-        """The method for n items: direct where a triangle in single precision fits."""
+        """The method for n items: direct if a triangle in single precision fits."""
         if self.method != "auto":
             return self.method
         return "cholesky" if self.factor_bytes(n) <= self.memory else "cg"
 
     def factor_bytes(self, n: int) -> int:
-        """What the triangle takes that is factorised: in single precision, unless its inverse is asked for."""
+        """Bytes of the factorised triangle: in single precision, unless the inverse is required."""
         return n * n * (8 if self.with_inverse else 4) // 2
 
 
@@ -127,14 +127,14 @@ def solve(operator: "SymmetricOperator", right: FloatArray, shift: float, reques
 
 
 def _is_zero(operator: "SymmetricOperator", stop: "Stop") -> bool:
-    """Whether K = 0: no jitter is small beside it, and a diagonal of zeros alone may be that of an indefinite K."""
+    """Whether K = 0: then no jitter is relatively small. A zero diagonal alone may belong to an indefinite K."""
     if operator.diag.any():
         return False
     return not operator.product(np.random.default_rng(0).normal(size=(operator.n, 1)), stop).any()
 
 
 def _nothing(right: FloatArray, method: str, request: Request) -> RegularisedSolution:
-    """X = 0, the least of all: with K = 0 and no penalty each X is as good, and none meets a target but zero."""
+    """X = 0, the minimum-norm solution: with K = 0 and no penalty every X is optimal, and fits only a zero target."""
     status = Status.OPTIMAL_INACCURATE if right.any() else Status.OPTIMAL
     inverse = np.zeros(len(right)) if request.with_inverse else None
     return RegularisedSolution(np.zeros(right.shape), status, method, inverse_diagonal=inverse)
@@ -156,7 +156,7 @@ def _by_factor(operator: "SymmetricOperator", right: FloatArray, shift: float, r
 def _attempt(
     operator: "SymmetricOperator", right: FloatArray, shift: float, jitter: float, dtype: Any, request: Request
 ) -> RegularisedSolution | None:
-    """By a factor in `dtype` of K + (shift + jitter) I; None where it is not positive definite."""
+    """Factor K + (shift + jitter) I in `dtype`; None if it is not positive definite."""
     triangle = operator.lower(dtype, request.limits.stop)
     triangle.set_diagonal(operator.diag + (shift + jitter))
     try:
@@ -165,7 +165,7 @@ def _attempt(
         return None
     limits = request.limits.at_most(MOST_REFINEMENTS) if dtype == np.float32 else request.limits
     total = shift + jitter
-    # Errors of single precision that are large in a few rows only cost a few more products.
+    # Single-precision errors that are large in a few rows only take a few more products.
     patience = 8 if dtype == np.float32 else 2
     found = _certain(operator, right, total, factor.solve, request, limits, patience)
     status = _judged(found, jitter, dtype)
@@ -184,9 +184,9 @@ def _certain(
     limits: "Limits",
     patience: int,
 ) -> conjugate_gradient.LinearSolution:
-    """By conjugate gradients; where rounding may have misled them, the residual is computed anew.
+    """Conjugate gradients, with the residual recomputed where rounding may have misled them.
 
-    Their own residual is right up to eps |A| |x|, and |A|, of what products sum, is at most its trace.
+    The recursive residual is accurate to eps |A| |x|, and |A| is at most the trace of A.
     """
     apply = _shifted(operator, shift, request)
     found = conjugate_gradient.solve(apply, right, precondition, request.tol, limits, patience)
@@ -211,7 +211,7 @@ def _judged(found: conjugate_gradient.LinearSolution, jitter: float, dtype: Any)
         return found.status
     if found.status == Status.OPTIMAL:
         return Status.OPTIMAL_INACCURATE if jitter else Status.OPTIMAL
-    # A factor in single precision that is of no use gives way to one in double.
+    # A single-precision factor that fails is replaced by one in double precision.
     return Status.STALLED if dtype == np.float32 else Status.OPTIMAL_INACCURATE
 
 
@@ -230,7 +230,7 @@ def _by_iterations(
 def _by_refined_iterations(
     operator: "SymmetricOperator", right: FloatArray, shift: float, request: Request
 ) -> RegularisedSolution | None:
-    """Conjugate gradients on a triangle of whole numbers; None where a factorisation is the better way."""
+    """Conjugate gradients on a fixed-point triangle; None if a factorisation is preferable."""
     size = float(operator.diag.max(initial=0.0)) * operator.n
     is_worth_it = request.method == "auto" and not request.with_inverse and operator.n >= ITERATED
     if not (is_worth_it and isinstance(operator, EvaluatedOperator) and size * SINGLE <= ROUGH * shift):
@@ -240,7 +240,7 @@ def _by_refined_iterations(
     if kept is None or most < 1:
         return None
     rank, rng = min(request.rank, LANDMARKS), np.random.default_rng(0)
-    # BLAS threads that are woken between products with K wait for each other more than they work.
+    # BLAS threads woken between products with K spend more time waiting than working.
     with one_blas_thread():
         precondition = low_rank(kept, rank, shift, request.limits.stop, rng, np.float32)
         return _refined(kept, right, shift, precondition, request, most)
@@ -249,7 +249,7 @@ def _by_refined_iterations(
 def _refined(
     kept: FixedPointOperator, right: FloatArray, shift: float, precondition: "Operation", request: Request, most: int
 ) -> RegularisedSolution | None:
-    """Iterative refinement, each correction by conjugate gradients; None after `most` of their iterations."""
+    """Iterative refinement with corrections by conjugate gradients; None after `most` iterations."""
     limits, done, trace, method = request.limits, 0, [], "cg"
     sizes = np.linalg.norm(right, axis=0)
     sizes[sizes == 0] = 1.0
@@ -269,7 +269,7 @@ def _refined(
             return None
         doubt = kept.noise * np.linalg.norm(X, axis=0) / sizes
         if (doubt > 0.5 * request.tol).any():
-            # What whole numbers cannot say is asked of the items.
+            # Beyond fixed-point accuracy, kernel values are recomputed from the items.
             exact, doubt = kept.exact, 0.0
         left = right - _shifted(exact, shift, request)(X)
         residual = np.linalg.norm(left, axis=0) / sizes
@@ -280,7 +280,7 @@ def _refined(
 def _by_eigenvalues(
     operator: "SymmetricOperator", right: FloatArray, shift: float, request: Request
 ) -> RegularisedSolution:
-    """The stationary point of least norm, for K that is not positive semidefinite."""
+    """The minimum-norm stationary point, for K that is not positive semidefinite."""
     stop = request.limits.stop
     values, vectors = eigenpairs(operator.lower(np.float64, stop).square(), stop)
     moved = values + shift

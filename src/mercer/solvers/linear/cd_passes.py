@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from mercer.problems.linear.dual import LinearDual
     from mercer.solvers.limits import Limits
 
-# Entries of rows in a slice: some 50 ms.
+# Row entries per slice: about 50 ms.
 SLICE_ENTRIES = 15_000_000
-# A row at a bound is left out if its slope is below minus this share of the largest among those that moved. The
-# whole of it is what Hsieh et al. take; a check brings back what was left out too early, so less is safe and faster.
+# A row at a bound is dropped if its slope is below minus this share of the largest among those that moved. Hsieh et al.
+# use 1; a check restores rows dropped too early, so less is safe and faster.
 FIRM = 0.1
-# What the constant feature adds to the curvature of a step: this share of its mean, and more where rows are few, since
-# the bias has a pass to settle.
+# The constant feature's share of the mean curvature of a step; larger if rows are few, since the bias must settle
+# within a pass.
 CONSTANT, ENOUGH_ROWS = 0.02, 5000
-# Passes after which preferences follow what steps gain, and after which they are heeded.
+# Passes before preferences start to follow the gains of steps, and before they are used.
 SETTLING, SETTLED = 2, 4
 
 
@@ -79,14 +79,14 @@ class Passes:
             if not dual.has_equality:
                 self.hold(dual.scale**2 * self.beta.sum())
         self.firm, self.done, self.gap, self.loss = BEYOND, 0, math.inf, math.inf
-        # Where the loss has no kink all rows go on moving, and none deserves more visits.
+        # Without a kink all rows keep moving, so none deserves extra visits.
         self.has_preferences = not dual.ridge.all()
         self.preferences = np.ones(products.n, np.float32)
         self.credit, self.pace = None, np.array([1.0, 0.0, 0.0])
         self.active = self.all_rows()
 
     def _constant(self) -> float:
-        """The value of the constant feature that steps see."""
+        """The constant feature used in the steps."""
         dual = self.dual
         mean = float(np.mean(self.products.squares() + dual.ridge))
         if dual.scale == 0.0 or mean == 0.0:
@@ -95,7 +95,7 @@ class Passes:
         return scale if dual.has_equality else min(scale, dual.scale)
 
     def hold(self, bias: float) -> None:
-        """Move the centre of the proximal term to `bias`, which is what the rows saw last."""
+        """Move the centre of the proximal term to `bias`, the value the rows last used."""
         self.bias = bias
         self.price = bias if self.dual.has_equality else (1.0 - (self.scale / self.dual.scale) ** 2) * bias
 
@@ -104,7 +104,7 @@ class Passes:
         points = np.zeros((self.products.n, WIDTH))
         points[:, LINEAR], points[:, LOWER], points[:, UPPER] = dual.linear, dual.lower, dual.upper
         points[:, RIDGE] = dual.ridge
-        # A row of zeros moves to its bound at once, whatever its curvature is called.
+        # A zero row moves to its bound at once, whatever curvature it is given.
         points[:, CURVATURE] = np.maximum(self.products.squares() + self.scale**2 + dual.ridge, 1e-300)
         if start is not None:
             points[:, BETA] = dual.feasible(start)
@@ -115,12 +115,12 @@ class Passes:
         return np.arange(self.products.n, dtype=np.int32 if self.products.n < 2**31 else np.int64)
 
     def look_at(self, rows: IndexArray) -> None:
-        """The rows of the next passes, until they leave."""
+        """Set the rows of the next passes."""
         self.active = rows
         np.abs(self.preferences, out=self.preferences)
 
     def sample(self, share: int) -> None:
-        """Look at one row in `share` only."""
+        """Restrict the passes to one row in `share`."""
         shuffle(self.active, self.state)
         self.look_at(self.active[: self.products.n // share])
 
@@ -129,7 +129,7 @@ class Passes:
         return self.points[BETA::WIDTH]
 
     def run(self, limits: "Limits") -> bool:
-        """One pass in slices; False if a limit was met within."""
+        """One pass in slices; False if a limit was reached."""
         order = self._order()
         self.pace[2] = 1.0 / max(1, len(order))
         pace = self.pace if self.has_preferences and self.done >= SETTLING else None

@@ -22,18 +22,18 @@ from mercer.solvers.linear.loss_loops import BEYOND, dual_slope, row_loss, shrun
 if TYPE_CHECKING:
     from mercer._jit.row_views import RowView
 
-# What `points[i]` holds of row i.
+# Columns of `points`.
 LINEAR, LOWER, UPPER, RIDGE, CURVATURE, BETA = range(6)
 WIDTH = 8
-# How many rows ahead the data of a row, and where they stand, are asked for.
+# How many rows ahead to prefetch a row's data, and its position.
 AHEAD, FAR_AHEAD = 1, 2
-# How fast a preference follows what the steps of a row gain, and its bounds.
+# How fast a preference follows the gains of its row's steps, and its bounds.
 EAGERNESS, LEAST, MOST = 0.5, 0.2, 5.0
 
 
 @jit
 def next_random(state: Array, below: int) -> np.int64:
-    """A whole number in [0, below), below < 2^32, by xorshift (Marsaglia 2003)."""
+    """A random integer in [0, below), below < 2^32, by xorshift (Marsaglia 2003)."""
     x = state[0]
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
@@ -44,7 +44,7 @@ def next_random(state: Array, below: int) -> np.int64:
 
 @jit
 def shuffle(order: IndexArray, state: Array) -> None:
-    """Put the entries of `order` in random order."""
+    """Shuffle `order`."""
     for k in range(order.shape[0] - 1, 0, -1):
         j = next_random(state, k + 1)
         order[k], order[j] = order[j], order[k]
@@ -52,7 +52,7 @@ def shuffle(order: IndexArray, state: Array) -> None:
 
 @jit
 def _best(beta: float, gradient: float, curvature: float, epsilon: float, lower: float, upper: float) -> float:
-    """The beta_i that maximises the dual when all others stay."""
+    """The beta_i that maximises the dual with all others fixed."""
     goal = shrunk(curvature * beta + gradient, epsilon) / curvature
     goal = goal if goal > lower else lower
     return goal if goal < upper else upper
@@ -60,7 +60,7 @@ def _best(beta: float, gradient: float, curvature: float, epsilon: float, lower:
 
 @jit
 def _fetch(rows: "RowView", points: FloatArray, active: IndexArray, k: int) -> None:
-    """Ask for the rows that come after the k-th."""
+    """Prefetch the rows that follow the k-th."""
     n = active.shape[0]
     if k + FAR_AHEAD < n:
         i = active[k + FAR_AHEAD]
@@ -89,7 +89,7 @@ def schedule(active: IndexArray, preferences: FloatArray, credit: FloatArray, or
 
 @jit
 def remaining(active: IndexArray, preferences: FloatArray) -> int:
-    """Move the rows that have not left to the front of `active`; how many they are."""
+    """Move the rows that remain active to the front of `active`; their number."""
     kept = 0
     for k in range(active.shape[0]):
         if preferences[active[k]] > 0.0:
@@ -100,7 +100,7 @@ def remaining(active: IndexArray, preferences: FloatArray) -> int:
 
 @jit
 def _follow(preferences: FloatArray, i: int, gain: float, pace: FloatArray) -> None:
-    """Visit a row more or less often, after a step that gained this much."""
+    """Adapt the preference of a row to the gain of its step."""
     mean = pace[1]
     if mean > 0.0:
         change = EAGERNESS * (gain / mean - 1.0)
@@ -126,18 +126,18 @@ def sweep(
 ) -> tuple[float, float, float]:
     """A step for each of the rows order[begin:end]; (largest slope of a row that moved, gap, loss).
 
-    A row that sits at a bound with a slope below -`firm` leaves: its preference changes its sign. `points` is flat,
-    with WIDTH numbers for each row. The bias is `price` and `scale` times the last entry of w. `pace`,
-    unless it is None and preferences stay what they are, holds the mean preference, the mean gain of a step, and the
-    share that a new one has in that mean. The duality gap is a sum over rows, and `gap` is what these rows had of
-    it when their turn came, as `loss` is of the losses: estimates that cost nothing.
+    A row at a bound with a slope below -`firm` is dropped: its preference changes sign. `points` is flat,
+    with WIDTH numbers for each row. The bias is `price` plus `scale` times the last entry of w. `pace`, or None to
+    leave preferences unchanged, holds the mean preference, the mean gain of a step, and the weight of a new one in
+    that mean. The duality gap is a sum over rows; `gap` and `loss` add up the terms of these rows when visited,
+    estimates that cost nothing.
     """
     last = w.shape[0] - 1
     largest, gap, losses = 0.0, 0.0, 0.0
     for k in range(begin, end):
         _fetch(rows, points, order, k)
         i = order[k]
-        # Places without a sign, and no slice: a step on a short row takes half the time.
+        # Unsigned indices and no slice: halves the time of a step on a short row.
         place = np.uint64(i) * np.uint64(WIDTH)
         beta, ridge = points[place + np.uint64(BETA)], points[place + np.uint64(RIDGE)]
         lower, upper = points[place + np.uint64(LOWER)], points[place + np.uint64(UPPER)]

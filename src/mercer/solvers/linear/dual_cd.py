@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 FIRST_CHECK = 4
-# The first passes are over a share of the rows: most of what a first pass over all of them does is undone later.
+# The first passes use a sample of the rows: later passes undo most of a first full pass anyway.
 SAMPLE, SAMPLE_PASSES, FEWEST_SAMPLED = 4, 1, 1000
 # Passes between checks, as a share of those done: a check costs about half a pass.
 LONGEST_WAIT = 0.5
-# The gap, in units of the one that is asked for, from which on the primal point is searched for.
+# Ratio of the gap to the required one below which the primal point is improved by searches.
 NEAR = 30.0
-# Passes by which a check that is due may wait for one that promises more.
+# Passes by which a due check may be postponed for a more promising one.
 POSTPONED = 3
-# Of the gap that rows have when their turn comes, what searches for the primal point leave.
+# Share of the rows' running gap that remains after the primal searches.
 SHARE_LEFT = 0.7
-# Passes without a better gap after which rounding errors are all that is left.
+# Passes without a better gap after which only rounding errors are left.
 HOPELESS = 3000
 
 
@@ -103,7 +103,7 @@ class _Descent:
         self.best, self.trace = None, []
 
     def run(self, limits: "Limits", patience: float) -> Status | None:
-        """Passes and checks until an end; the status, or None if patience is out."""
+        """Alternate passes and checks until an end; the status, or None if patience runs out."""
         wait = FIRST_CHECK
         last_better = last_check = 0
         while True:
@@ -131,9 +131,9 @@ class _Descent:
             wait = next_wait(left, self.epochs)
 
     def _descend(self, count: int, limits: "Limits") -> Status | None:
-        """Passes over the active rows until the gap seems small enough, and until it will be by the next one.
+        """Passes over the active rows until the gap looks small enough, or will be by the next check.
 
-        A status, if a limit was met.
+        Returns a status if a limit was reached.
         """
         passes = self.passes
         for k in range(count + POSTPONED):
@@ -154,14 +154,14 @@ class _Descent:
         return None
 
     def _rough_primal(self) -> float:
-        """The primal objective of the last check, or before the first one what the last pass saw of it."""
+        """The primal objective at the last check, or the estimate of the last pass before the first one."""
         if self.primal < math.inf:
             return abs(self.primal)
         w = self.passes.w
         return self.passes.loss + 0.5 * float(w[:-1] @ w[:-1])
 
     def _check(self) -> None:
-        """Both objectives, the best of each kept; which rows to look at next."""
+        """Evaluate both objectives, keep the best of each, and choose the rows to visit next."""
         dual, passes = self.dual, self.passes
         w, beta = passes.w[:-1], np.ascontiguousarray(passes.beta)
         values = self.products.dots(w)
@@ -176,10 +176,10 @@ class _Descent:
         passes.look_at(rows[:count] if count else passes.all_rows())
 
     def _settle_bias(self, values: FloatArray, beta: FloatArray) -> None:
-        """Move the bias to the best one for w, where the gap is mostly about it, or no row is left that could move it.
+        """Set the bias to its optimum for w if it dominates the gap, or if no active row is left to move it.
 
-        Such are rows much shorter than the constant feature: all of them sit at their bounds long before the bias is
-        where they push it, a little in each pass.
+        Rows much shorter than the constant feature all reach their bounds long before the bias, which they move a
+        little per pass, settles.
         """
         dual, passes = self.dual, self.passes
         is_left_alone = len(passes.active) == 0
@@ -192,10 +192,10 @@ class _Descent:
                 passes.hold(self._penalised_bias(values, passes.bias))
 
     def _keep_primal(self, w: FloatArray, values: FloatArray) -> None:
-        """The best point between w, with the best bias for it, and the best so far.
+        """The best point between w, with its optimal bias, and the best so far.
 
-        A loss with a kink feels the noise of the last steps in first order, the dual only in second: without these
-        two searches the primal would be what a fit waits for. Far from the end they are not worth their time.
+        With a kink, noise of the last steps affects the primal in first order and the dual only in second order:
+        without these searches a fit would wait for the primal. Far from the end they do not pay.
         """
         dual = self.dual
         is_near = self.passes.gap <= NEAR * self.gap_tol * self.primal < math.inf
@@ -217,7 +217,7 @@ class _Descent:
         return total_loss(values, 0.0, dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon)
 
     def _penalised_bias(self, values: FloatArray, bias: float) -> float:
-        """The bias that minimises the primal for the present w, where it has a price."""
+        """The bias that minimises the primal for the present w, if it is penalised."""
         scale = self.dual.scale
         step = bracketed_minimum(values + bias, np.full(len(values), scale), bias / scale, 1.0, 0.01, self._rounded)
         better = bias + scale * step
@@ -247,36 +247,36 @@ class _Descent:
             self.dual_value, self.best_beta = value, beta
 
     def _free_bias(self, values: FloatArray) -> float:
-        """The bias that minimises the primal for the present w, where it has no price."""
+        """The bias that minimises the primal for the present w, if it is free."""
         return settled_bias(values, self._rounded)
 
     @computed_once
     def _rounded(self) -> RoundedLosses:
-        """What searches want to know of the losses: a proximal term too small to be seen gives a kink its slope."""
+        """Loss arguments of the searches: a negligible proximal term gives the kink a slope."""
         dual = self.dual
         tiny = np.where(dual.ridge == 0.0, 1e-9 / np.where(dual.reach > 0.0, dual.reach, 1.0), 0.0)
         return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, tiny, np.zeros(len(dual)))
 
     def solution(self, status: Status | None) -> LinearSolution:
-        """The best that was met."""
+        """The best solution found."""
         w, bias, _ = self.best
         return LinearSolution(w, float(bias), self.best_beta, status, self.epochs, self.trace)
 
 
 def _expected_gap(before: float, now: float) -> float:
-    """The gap after a pass, from that of its rows on the way and of the pass before."""
+    """The gap after a pass, estimated from the running gaps of its rows in this pass and the one before."""
     if before == math.inf:
         return now
     return now * min(1.0, now / before) if before > 0.0 else 0.0
 
 
 def next_wait(left: float, done: int) -> int:
-    """Passes until the next check: most of those that seem to be left, but not too many blindly."""
+    """Passes until the next check: most of those that seem to remain, but not too many."""
     return int(max(1, min(1.5 * left + 0.5, max(2 * FIRST_CHECK, LONGEST_WAIT * done))))
 
 
 def passes_left(before: tuple[float, int], now: tuple[float, int], gap_tol: float) -> float:
-    """How many more passes there are if the gap goes on falling as it did."""
+    """Estimated remaining passes if the gap keeps falling at this rate."""
     if not (math.isfinite(before[0]) and now[0] < before[0]) or now[1] <= before[1]:
         return now[1] * 2.0
     rate = math.log(before[0] / now[0]) / (now[1] - before[1])

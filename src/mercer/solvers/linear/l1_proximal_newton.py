@@ -33,9 +33,9 @@ INNER_PASSES = 50
 INNER_SHARE = 0.05
 HALVINGS = 40
 HOPELESS = 30
-# Objectives that differ by this share are equal; a slope that falls below this share of what it was is an advance.
+# Objectives equal up to this share count as equal; then the slope must fall below this share of its value.
 SAME_OBJECTIVE, FLATTER = 1e-14, 0.5
-# Multiplications above which a Newton step on the non-zero features costs more than it saves.
+# Beyond this many multiplications a Newton step on the non-zero features costs more than it saves.
 MOST_PRODUCTS = 1e8
 
 
@@ -51,10 +51,10 @@ def _lasso_pass(
     weight: float,
     balance: float,
 ) -> float:
-    """One cyclic pass of coordinate descent on the model; the largest decrease of a coordinate.
+    """One cyclic pass of coordinate descent on the model; the largest decrease by a coordinate.
 
-    `goal` is the point being built (its last entry the weight of the constant feature `scale`, which
-    costs `weight`), `residual` what the rows answer at it, `balance` the sum of `slope`.
+    `goal` is the point being built (its last entry the weight of the constant feature `scale`, penalised by `weight`),
+    `residual` the model's responses of the rows there, `balance` the sum of `slope`.
     """
     largest, last = 0.0, goal.shape[0] - 1
     for k in range(working.shape[0]):
@@ -150,8 +150,8 @@ class _State:
     ) -> None:
         self.products, self.columns, self.problem = products, columns, problem
         d = products.n_features
-        self.scale = {"free": 1.0, "penalised": problem.scale, "none": 0.0}[problem.bias]
-        self.weight = 1.0 if problem.bias == "penalised" else 0.0
+        self.scale = {"free": 1.0, "penalized": problem.scale, "none": 0.0}[problem.bias]
+        self.weight = 1.0 if problem.bias == "penalized" else 0.0
         self.w = np.zeros(d + 1)
         if start is not None:
             self.w[:d] = start.w
@@ -159,12 +159,12 @@ class _State:
         self.values = products.dots(self.w[:d]) + self.scale * self.w[d]
         self.curvature = np.zeros(d)
         self.primal, self.dual = np.inf, -np.inf
-        # Where both objectives overflow, this is what is left.
+        # Used if both objectives overflow.
         self.best, self.best_beta = (np.zeros(d), 0.0), np.zeros(products.n)
         self.rounds, self.trace = 0, []
 
     def run(self, gap_tol: float, limits: "Limits") -> Status | None:
-        """Rounds until an end; the status."""
+        """Iterate to an end; the status."""
         last_better, gap = 0, np.inf
         while True:
             beta, gradient = self._check()
@@ -189,7 +189,7 @@ class _State:
             self.rounds += 1
 
     def _check(self) -> tuple[FloatArray, FloatArray]:
-        """Both objectives at the present w, the best of each kept; the response and its gradient."""
+        """Evaluate both objectives at w and keep the best of each; the response and its gradient."""
         problem, d = self.problem, len(self.w) - 1
         bias = self.scale * self.w[d]
         primal = problem.primal(self.w[:d], bias, self.values)
@@ -208,12 +208,12 @@ class _State:
         return beta, gradient
 
     def _working_set(self, gradient: FloatArray) -> IndexArray:
-        """Features that are not zero, and those whose gradient says they should not be, or nearly."""
+        """Features with a non-zero weight, or whose gradient says they should have one, or nearly."""
         near = np.abs(gradient) > 1.0 - 1e-2
         return np.flatnonzero(near | (self.w[:-1] != 0))
 
     def _step(self, beta: FloatArray, working: IndexArray, limits: "Limits") -> bool:
-        """A proximal Newton step; False where it does not decrease the objective any more."""
+        """A proximal Newton step; False if it no longer decreases the objective."""
         problem = self.problem
         slope = np.where(beta != 0, 2.0 * problem.C, 0.0)
         rows = self.columns.rows
@@ -231,7 +231,7 @@ class _State:
         return self._line_search(goal - self.w)
 
     def _face_step(self, goal: FloatArray, residual: FloatArray, slope: FloatArray) -> None:
-        """Newton's method on the model with the signs of the weights held, up to the first that would change."""
+        """Newton's method on the model with fixed signs of the weights, up to the first sign change."""
         last = len(goal) - 1
         chosen = np.flatnonzero(goal)
         if self.scale and self.weight == 0.0 and goal[last] == 0.0:
@@ -259,7 +259,7 @@ class _State:
         for _ in range(HALVINGS):
             w, values = self.w + t * step, self.values + t * direction
             after = self._objective(w, values)
-            # Near the end the objective has no digits left to fall by, while its slope still has half of them.
+            # Near the end the objective has no digits left, while its slope still has half of them.
             is_equal = after <= now + SAME_OBJECTIVE * abs(now)
             if after < now or (is_equal and abs(self._slope(w, values, step, direction)) < FLATTER * slope):
                 self.w, self.values = w, values
@@ -268,7 +268,7 @@ class _State:
         return False
 
     def _slope(self, w: FloatArray, values: FloatArray, step: FloatArray, direction: FloatArray) -> float:
-        """How the objective changes along `step`, ahead of w."""
+        """The one-sided derivative of the objective at w along `step`."""
         weights = np.append(np.ones(len(w) - 1), self.weight)
         penalty = np.where(w == 0, np.abs(step), np.sign(w) * step)
         return float(weights @ penalty - self.problem.response(values) @ direction)

@@ -12,7 +12,7 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._types import FloatArray, IndexArray
 
-# Compiled code does not know infinity; a bracket that is still open ends here.
+# Stands for infinity, which compiled code must not use, in a bracket that is still open.
 BEYOND = 1e300
 
 
@@ -39,7 +39,7 @@ class RoundedLosses(NamedTuple):
 
 @jit
 def shrunk(z: float, epsilon: float) -> float:
-    """z moved towards zero by epsilon."""
+    """Soft threshold: z moved towards zero by epsilon."""
     return z - epsilon if z > epsilon else (z + epsilon if z < -epsilon else 0.0)
 
 
@@ -78,7 +78,7 @@ def total_loss(
 def _response(
     z: float, lower: float, upper: float, curvature: float, pull: float, epsilon: float
 ) -> tuple[float, bool]:
-    """(beta, whether it moves with z): the maximiser of (z + pull) b - epsilon |b| - curvature b^2 / 2."""
+    """(beta, whether it varies with z): the maximiser of (z + pull) b - epsilon |b| - curvature b^2 / 2."""
     goal = shrunk(z + pull, epsilon) / curvature
     if goal <= lower:
         return lower, False
@@ -91,9 +91,9 @@ def _response(
 def respond(
     values: FloatArray, losses: RoundedLosses, beta: FloatArray, change: FloatArray, slope: FloatArray
 ) -> tuple[float, float]:
-    """Responses to `values` with the proximal term; returns (total loss, size of the proximal term).
+    """Responses to `values` with the proximal term; (total loss, size of the proximal term).
 
-    `change` receives how far each beta moved, `slope` its derivative (0 at a bound or at a kink).
+    `change` receives the move of each beta, `slope` its derivative (0 at a bound or kink).
     """
     linear, lower, upper, ridge, epsilon, inverse, centre = losses
     loss, distance = 0.0, 0.0
@@ -128,9 +128,9 @@ def slope_along(t: float, values: FloatArray, direction: FloatArray, losses: Rou
 def line_minimum(
     values: FloatArray, direction: FloatArray, along: float, square: float, losses: RoundedLosses
 ) -> float:
-    """t > 0 at which along t + square t^2 / 2 + rounded losses(values + t direction) has its minimum.
+    """The t > 0 that minimises along t + square t^2 / 2 + rounded losses(values + t direction).
 
-    Newton steps on the derivative, which rises and is piecewise linear, between bounds that close in.
+    Newton steps on the derivative, which is increasing and piecewise linear, within a shrinking bracket.
     """
     first, second = slope_along(0.0, values, direction, losses)
     goal = 0.1 * abs(first + along)
@@ -156,10 +156,10 @@ def line_minimum(
 def bracketed_minimum(
     values: FloatArray, direction: FloatArray, along: float, square: float, step: float, losses: RoundedLosses
 ) -> float:
-    """t, of either sign, near which along t + square t^2 / 2 + losses(values + t direction) has its minimum.
+    """A t, of either sign, that nearly minimises along t + square t^2 / 2 + losses(values + t direction).
 
-    False position with halved ends (Dowell & Jarratt 1971) on the derivative, until it is a tenth of what it
-    was; the first guess of t is `step`.
+    The Illinois variant of false position (Dowell & Jarratt 1971) on the derivative, until it has fallen to a tenth;
+    the first guess of t is `step`.
     """
     at, _ = slope_along(0.0, values, direction, losses)
     at += along
@@ -192,7 +192,7 @@ def bracketed_minimum(
 
 @jit
 def settled_bias(values: FloatArray, losses: RoundedLosses) -> float:
-    """The shift of all values at which the responses add up to zero."""
+    """The shift of all values at which the responses sum to zero."""
     ones, low, high, t = np.ones(values.shape[0]), -BEYOND, BEYOND, 0.0
     reach = 1.0
     for _ in range(200):
@@ -230,7 +230,7 @@ def steepest(
     firm: float,
     active: IndexArray,
 ) -> tuple[int, float]:
-    """Write to `active` the rows whose slope in the dual is not below -firm; how many, and the largest."""
+    """Write to `active` the rows whose slope in the dual is at least -firm; their number, and the largest slope."""
     count, largest = 0, 0.0
     for i in range(values.shape[0]):
         gradient = linear[i] - values[i] - ridge[i] * beta[i]
@@ -244,7 +244,7 @@ def steepest(
 
 @jit
 def dual_slope(beta: float, gradient: float, epsilon: float, lower: float, upper: float) -> float:
-    """How fast the dual can grow by moving beta_i; negative where it sits firmly at a bound or a kink."""
+    """The rate at which moving beta_i can increase the dual; negative if it is firmly at a bound or a kink."""
     rise = gradient - epsilon if beta >= 0.0 else gradient + epsilon
     fall = -gradient - epsilon if beta <= 0.0 else epsilon - gradient
     rise = rise if beta < upper else -1e300
@@ -276,9 +276,9 @@ def improve_dual(
 ) -> float:
     """Move `best` (with its sum of rows and its dual value) towards beta as far as the dual grows.
 
-    The dual is concave along the segment: its values at the ends and its curvature give the parabola
-    whose top is wanted. (With epsilon it is one only in pieces, and the top is a good guess.) Returns the
-    dual value reached. `scale` is 0 where a free bias does not count.
+    The dual is concave along the segment, so its values at the ends and its curvature give the parabola to maximise.
+    (With epsilon it is only piecewise a parabola, and the maximum a good guess.) Returns the dual value reached.
+    `scale` is 0 where a free bias does not count.
     """
     square, balance = 0.0, 0.0
     for i in range(beta.shape[0]):
@@ -289,7 +289,7 @@ def improve_dual(
     for j in range(total.shape[0]):
         square += (total[j] - best_sum[j]) ** 2
     rise = dual_value(beta, total, linear, ridge, epsilon, scale) - value
-    # Rows of zeros do not curve the dual: it is a straight line then.
+    # Zero rows have no curvature: the dual is linear along the segment.
     t = 0.5 + rise / square if square > 0.0 else rise
     if t <= 0.0:
         return value

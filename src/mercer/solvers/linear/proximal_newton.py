@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from mercer.problems.linear.dual import LinearDual
     from mercer.solvers.limits import Limits
 
-# The rounded zone at first, in mean residuals.
+# Initial width of the rounded zone, in mean residuals.
 FIRST_WIDTH = 3.0
 MOST_STEPS = 1000
-# Steps without a better gap after which rounding errors are all that is left.
+# Steps without a better gap after which only rounding errors are left.
 HOPELESS = 15
-# Steps along which no response moved, after which the weights of the best dual point are tried.
+# Steps without any change of the responses before the weights of the best dual point are tried.
 STUCK = 5
-# A residual this small beside w is rounding.
+# A residual this small relative to w is rounding.
 ROUNDING = 1e-11
 MOST_POLISHING = 20
 
@@ -70,8 +70,8 @@ def solve(
     start : LinearSolution, optional
         Weights, bias and coefficients to begin from.
     polish : bool
-        Go on until only rounding errors are left: a few steps more, since the method ends by itself once
-        it has found which rows have a response that moves.
+        Continue until only rounding errors are left: a few more steps, since the method is finite once it
+        has found the rows whose response varies.
 
     Returns
     -------
@@ -99,7 +99,7 @@ class _Newton:
     def __init__(self, products: "RowProducts", dual: "LinearDual", start: LinearSolution | None) -> None:
         self.products, self.dual = products, dual
         n, d = products.n, products.n_features
-        self.w = np.zeros(d + 1)  # the last is the weight of the constant feature
+        self.w = np.zeros(d + 1)  # the last entry is the weight of the constant feature
         self.beta, self.sum = np.zeros(n), np.zeros(d)
         self.values, self.centre = np.zeros(n), np.zeros(n)
         if start is not None:
@@ -114,7 +114,7 @@ class _Newton:
         self.has_kinks = not dual.ridge.all()
         self.width = FIRST_WIDTH * max(float(np.mean(np.abs(dual.linear - self.values))), 1e-12)
         self._narrow(1.0)
-        # With a free bias the sum of beta is zero, and has no price.
+        # With a free bias the sum of beta is zero, and not penalised.
         self.priced = 0.0 if dual.has_equality else dual.scale
         self.primal = np.inf
         self.dual_value = dual_value(self.beta, self.sum, dual.linear, dual.ridge, dual.epsilon, self.priced)
@@ -137,7 +137,7 @@ class _Newton:
 
     @property
     def _rounded(self) -> RoundedLosses:
-        """What the compiled loops want to know of the rounded losses."""
+        """Arguments of the compiled loops over rounded losses."""
         dual = self.dual
         return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, self.inverse, self.centre)
 
@@ -150,7 +150,7 @@ class _Newton:
         self.inverse = small_newton.weights_of_rounding(self.dual, self.width)
 
     def run(self, gap_tol: float, limits: "Limits", polish: int) -> Status:
-        """Newton steps until an end; the status."""
+        """Iterate to an end; the status."""
         last_better, gap, before = 0, np.inf, np.inf
         patience = HOPELESS * (5 if self.has_kinks else 1)
         if (
@@ -182,13 +182,13 @@ class _Newton:
             self._step(residual)
 
     def _is_stuck(self) -> bool:
-        """Whether steps have long been tiny: all responses are at bounds, and a free bias and w hold each other."""
+        """Whether steps have been tiny for long: all responses are at bounds, and a free bias and w hold each other."""
         if self.has_kinks and self.dual.has_equality and not self.slope.any():
             self.flat_steps += 1
         return self.flat_steps == STUCK
 
     def _restarted(self) -> FloatArray:
-        """Begin again at the w of the best dual point, which may be solved by then; the residual there."""
+        """Restart at the w of the best dual point, which may be optimal already; the residual there."""
         self.flat_steps = 0
         self.w[:-1] = self.best_sum
         self.values = self.products.dots(self.best_sum)
@@ -197,7 +197,7 @@ class _Newton:
         return self._residual()
 
     def _run_in_one(self, gap_tol: float, steps: int) -> None:
-        """The first steps in one compiled call, which no callback would see one by one."""
+        """The first steps in one compiled call, which callbacks cannot see one by one."""
         best = Best(self.w.copy(), self.best_beta, self.best_sum, np.array([1e300, self.dual_value]))
         before = self.inverse.max(initial=0.0)
         self.steps = small_newton.fused_run(
@@ -210,7 +210,7 @@ class _Newton:
             self.width *= self.inverse.max() / before
 
     def _limit(self, limits: "Limits", last_better: int, patience: int, gap: float) -> Status | None:
-        """The status that ends the steps now, or None."""
+        """The status that ends the iteration, or None."""
         if limits.iterations_left(self.steps) <= 0:
             return Status.ITERATION_LIMIT
         if self.steps - last_better > patience or self.steps >= MOST_STEPS:
@@ -229,7 +229,7 @@ class _Newton:
         limits.report(point)
 
     def _respond(self) -> float:
-        """Responses of the rows, both objectives, the best of each; the length of the proximal step."""
+        """Evaluate responses and both objectives, keep the best of each; the length of the proximal step."""
         dual = self.dual
         if dual.has_equality:
             shift = settled_bias(self.values, self._rounded)
@@ -279,7 +279,7 @@ class _Newton:
         self.values += t * direction
 
     def solution(self, status: Status) -> LinearSolution:
-        """The best that was met."""
+        """The best solution found."""
         (w, bias), beta = self.best, self.best_beta
         if self.dual.has_equality:
             beta = balanced(beta)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from mercer._jit.row_views import DenseRows, RowView
 
 DIRECT = 1200
-# Multiplications above which forming the matrix of sparse rows costs more than it saves.
+# Beyond this many multiplications, forming the matrix of sparse rows costs more than it saves.
 MOST_PRODUCTS = 3e9
 BLOCK = 2048
-# Dense rows longer than this are multiplied by BLAS.
+# Longer dense rows are multiplied by BLAS.
 SHORT_ROW = 24
 CG_STEPS = 60
 CG_TOL = 0.05
@@ -132,7 +132,7 @@ class NewtonSystem:
             H += block.T @ block
 
     def _conjugate_gradients(self, slope: FloatArray, g: FloatArray) -> FloatArray:
-        """Preconditioned conjugate gradients (Hestenes & Stiefel 1952), to a twentieth of g."""
+        """Preconditioned conjugate gradients (Hestenes & Stiefel 1952), to a twentieth of |g|."""
         diagonal = self._regulariser()
         precondition = 1.0 / np.maximum(diagonal + self._sum(_diagonal, slope), 1e-300)
         recursion, s = Recursion(g, lambda r: precondition * r, np.dot), np.zeros(self.size)
@@ -148,7 +148,7 @@ class NewtonSystem:
         return s
 
     def _sum(self, compiled: Callable[..., None], slope: FloatArray, *vectors: FloatArray) -> FloatArray:
-        """The sum over the chunks of what a compiled loop adds up."""
+        """The sum of a compiled loop over chunks of rows."""
         parts = {chunk: np.zeros(self.size) for chunk in self.products.chunks}
         self.products.run(
             lambda begin, end: compiled(self.products.rows, slope, self.scale, *vectors, parts[begin, end], begin, end)

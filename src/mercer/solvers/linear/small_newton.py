@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from mercer.solvers.linear.loss_loops import RoundedLosses
 
 LARGEST = 72
-# Entries of all rows above which two threads are faster than one piece.
+# Beyond this many entries two threads are faster than one compiled call.
 MOST_ENTRIES = 400_000
-# Entries up to which many steps are made in one call, which takes less than 100 ms.
+# Up to this many entries, this many steps are made in one call, which takes less than 100 ms.
 FEW_ENTRIES, STEPS_IN_ONE = 50_000, 50
-# A proximal step is over when the squared residual of the inner problem is below this share of its length; the rounded
-# zone is then made so many times narrower.
+# A proximal step is done when the squared residual of the inner problem is below this share of its length; then the
+# rounded zone shrinks by this factor.
 INNER, NARROWER = 2.0, 4.0
-# Proximal weights below this have no inverse, or none that can be added up.
+# The inverse of a smaller proximal weight would overflow, by itself or in a sum.
 SMALLEST = 1e-290
 
 
 def weights_of_rounding(dual: "LinearDual", width: float) -> FloatArray:
-    """v of each loss that is rounded off over `width`: over the reach of its box, and 0 where there is a ridge."""
+    """v of each loss rounded over `width`: divided by the range of its box, and 0 where there is a ridge."""
     reach = dual.reach
     weights = np.maximum(width / np.where(reach > 0.0, reach, 1.0), SMALLEST)
     return np.where(dual.ridge == 0.0, weights, 0.0)
@@ -62,7 +62,7 @@ class Point(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best of both sides so far: weights; coefficients with their sum of rows; both values, primal and dual."""
+    """The best primal and dual points so far: weights; coefficients with their sum of rows; both values."""
 
     w: np.ndarray
     beta: np.ndarray
@@ -71,14 +71,14 @@ class Best(NamedTuple):
 
 
 class Constant(NamedTuple):
-    """The constant feature, 0 without a bias, and its weight in the norm, 0 where the bias is free."""
+    """The constant feature, 0 without a bias, and its weight in the norm, 0 for a free bias."""
 
     scale: float
     weight: float
 
 
 class Room(NamedTuple):
-    """Memory for a system, and for what a step does to the values."""
+    """Buffers for a system, and for the effect of a step on the values."""
 
     H: np.ndarray
     direction: np.ndarray
@@ -86,7 +86,7 @@ class Room(NamedTuple):
 
 @jit
 def fused_response(rows: "RowView", losses: "RoundedLosses", point: Point) -> tuple[float, float, float]:
-    """`respond`, and `total` += the sum of change_i x_i; (loss, length of the proximal step, sum of beta)."""
+    """`respond`, and `total` += sum of change_i x_i; (loss, length of the proximal step, sum of beta)."""
     beta, change = point.beta, point.change
     loss, distance = respond(point.values, losses, beta, change, point.slope)
     balance = 0.0
@@ -120,9 +120,9 @@ def _system(rows: "RowView", slope: FloatArray, scale: float, weight: float, H: 
 def fused_step(
     rows: "RowView", losses: "RoundedLosses", point: Point, step: FloatArray, constant: Constant, room: Room
 ) -> bool:
-    """Solve the system for the right-hand side in `step`, search the line, move w and the values.
+    """Solve the system for the right-hand side in `step`, search along it, update w and the values.
 
-    False, with nothing moved, if the system cannot be factorised.
+    False, with nothing changed, if the system cannot be factorised.
     """
     w, values, direction = point.w, point.values, room.direction
     scale, weight = constant.scale, constant.weight
@@ -159,7 +159,7 @@ def fused_run(
     gap_tol: float,
     steps: int,
 ) -> int:
-    """Up to `steps` steps of `proximal_newton` in one call; how many were made."""
+    """Up to `steps` steps of `proximal_newton` in one call; the number made."""
     w, values = point.w, point.values
     scale, weight = constant.scale, constant.weight
     last = w.shape[0] - 1
@@ -196,14 +196,14 @@ def fused_run(
 
 @jit
 def _copy(values: FloatArray, into: FloatArray) -> None:
-    """As ``into[:] = values``, whose message for other shapes would take longer to compile than a step does."""
+    """``into[:] = values``, without the shape error, whose message takes longer to compile than a step."""
     for i in range(values.shape[0]):
         into[i] = values[i]
 
 
 @jit
 def narrow(inverse: FloatArray, times: float) -> None:
-    """Divide the proximal weights, in place, as far as they have an inverse: those of a huge box would become zero."""
+    """Shrink the proximal weights in place, but not below what can be inverted, as those of a huge box would be."""
     for i in range(inverse.shape[0]):
         if inverse[i] > 0.0:
             inverse[i] = max(inverse[i] / times, SMALLEST)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from mercer.solvers.linear_result import LinearSolution
 
 SOLVERS = ("auto", "dual_cd", "newton")
-# Passes that coordinate descent may still seem to need before Newton's method takes over.
+# Remaining passes that coordinate descent may seem to need before Newton's method takes over.
 PATIENCE = 2000
-# Rows and features up to which a machine is solved to rounding error.
+# Up to this many rows and features, a machine is solved to rounding error.
 TINY = 100
 
 
@@ -70,8 +70,8 @@ def solve(
 
 
 def is_tiny(products: "RowProducts") -> bool:
-    """Whether a few more steps cost nothing: then the order of rows, dense or sparse storage, and weights in
-    the place of repeated rows do not show in the answer."""
+    """Whether a problem is so small that solving it to rounding error is free: the answer then does not depend on row
+    order, on dense or sparse storage, or on whether rows are repeated or weighted."""
     return max(products.n, products.n_features) <= TINY
 
 

@@ -3,7 +3,7 @@
 With L L' = K_ZZ + jitter I, row x has the coordinates L^-1 k(Z, x), and the function w of these is the sum of kernels
 at the landmarks with the coefficients L^-T w. Its norm is at most |w|, whatever the jitter is.
 
-Cost: m^3 / 3 for the factor; m kernel values a row, and m^2 multiplications where its coordinates are asked for.
+Cost: m^3 / 3 for the factor; m kernel values per row, and m^2 multiplications if its coordinates are needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from mercer.kernels.base.expansion import Group
     from mercer.kernels.base.kernel import Kernel
 
-# What is added to the diagonal at first, in units of rounding of the largest entry, for entries of either precision. In
-# double precision the factor needs about one for each landmark. In single precision coefficients of 1 / sqrt(jitter)
-# would multiply the rounding of entries: of some units, what is lost is next to nothing beside what landmarks lose.
+# The first jitter in units of rounding of the largest entry, by precision of the entries. In double precision the
+# factor needs about one unit per landmark. In single precision, coefficients of 1 / sqrt(jitter) would amplify the
+# rounding of the entries; a few units lose next to nothing beside the approximation itself.
 UNITS_OF_DOUBLE, UNITS_OF_SINGLE = 1.0, 8.0
-# Where the factor does not exist, it is multiplied by this, up to that share of the largest entry.
+# If the factorisation fails, the jitter is multiplied by this, up to that share of the largest entry.
 MORE, MOST_JITTER = 10.0, 1e-5
 # Rows whose coordinates are computed at a time.
 PANEL = 256
@@ -44,7 +44,7 @@ class Basis:
     prepare : callable
         ``prepare(dtype)`` gives the landmarks in the kernel's prepared form.
     dtype : float32 or float64
-        In which precision kernel values will be asked for, which decides the jitter.
+        Precision in which kernel values will be computed, which decides the jitter.
 
     Attributes
     ----------
@@ -84,18 +84,18 @@ class Basis:
         jitter: float,
         n_jobs: int | None = None,
     ) -> Self:
-        """The same again, from what was found before."""
+        """The same basis from stored parts."""
         basis = cls.__new__(cls)
         basis.kernel, basis.n_jobs, basis._prepare, basis._prepared = kernel, n_jobs, prepare, {}
         basis.factor, basis.jitter = factor, jitter
         return basis
 
     def alone(self) -> "Basis":
-        """The same for a thread that is one of several: it starts no others."""
+        """The same basis for one of several threads: it starts no others."""
         return Basis.of_factor(self.kernel, self.landmarks, self.factor, self.jitter, 1)
 
     def first(self, count: int) -> "Basis":
-        """The same with the first few landmarks alone."""
+        """The same basis with only the first few landmarks."""
 
         def prepare(dtype: DTypeLike) -> Any:
             return self.landmarks(dtype).slice(0, count)
@@ -109,7 +109,7 @@ class Basis:
         return len(self.factor)
 
     def landmarks(self, dtype: DTypeLike) -> Any:
-        """The landmarks in the kernel's own form; made once for each precision."""
+        """The landmarks in the kernel's prepared form; made once per precision."""
         dtype = np.dtype(dtype)
         if dtype not in self._prepared:
             self._prepared[dtype] = self._prepare(dtype)
@@ -131,7 +131,7 @@ class Basis:
             for left, right in tiles.spans(len(marks)):
                 tiles.unless(stop)
                 self.kernel.tile(part, marks.slice(left, right), rows, 0, left)
-            # Rows in C order are columns in Fortran's: solved in place.
+            # C-order rows are Fortran-order columns, solved in place.
             solved = trsm(1.0, lower, rows.T, lower=1, overwrite_b=1)
             if not np.shares_memory(solved, rows):
                 rows[...] = solved.T
@@ -145,7 +145,7 @@ class Basis:
         return solve_triangular(self.factor, np.eye(self.size), lower=True)
 
     def coefficients(self, w: FloatArray) -> FloatArray:
-        """L^-T w: those of the landmarks in the function whose weights are w, shape (m,) or (m, k)."""
+        """L^-T w: the coefficients of the landmarks in the function with weights w, shape (m,) or (m, k)."""
         return solve_triangular(self.factor, w, lower=True, trans="T")
 
     def weights(self, points: Prepared, beta: FloatArray, stop: Stop | None = None) -> FloatArray:
@@ -170,7 +170,7 @@ def image(coordinates: FloatArray, beta: FloatArray) -> FloatArray:
 
 
 def left_of_trace(coordinates: FloatArray, diagonal: FloatArray) -> tuple[float, float]:
-    """(what coordinates leave of the trace, as a share of the trace of centred rows)."""
+    """The residual trace as a share of the trace of centred rows."""
     left = float(np.maximum(diagonal - np.einsum("ij,ij->i", coordinates, coordinates), 0.0).sum())
     mean = coordinates.mean(axis=0)
     total = float(diagonal.sum()) - len(diagonal) * float(mean @ mean)
@@ -178,7 +178,7 @@ def left_of_trace(coordinates: FloatArray, diagonal: FloatArray) -> tuple[float,
 
 
 def jittered_factor(gram: FloatArray, dtype: DTypeLike = np.float64) -> tuple[FloatArray, float]:
-    """(L, jitter) with L L' = gram + jitter I, and the least jitter that precision asks for and the factor needs."""
+    """(L, jitter) with L L' = gram + jitter I, for the smallest jitter that precision and the factorisation allow."""
     scale = float(np.max(gram.diagonal(), initial=0.0))
     is_single = np.dtype(dtype) == np.float32
     units = UNITS_OF_SINGLE if is_single else UNITS_OF_DOUBLE * len(gram)
@@ -195,7 +195,7 @@ def jittered_factor(gram: FloatArray, dtype: DTypeLike = np.float64) -> tuple[Fl
 
 
 def indefinite(gram: FloatArray) -> NotPositiveSemidefiniteError:
-    """The error, with a vector over the landmarks that shows why."""
+    """The error, with a vector over the landmarks as the witness."""
     values, vectors = np.linalg.eigh(gram)
     return NotPositiveSemidefiniteError(
         f"the kernel is not positive semidefinite on the landmarks: v'Kv = {values[0]:.3g} for v = error.witness, so "

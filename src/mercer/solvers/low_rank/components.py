@@ -17,7 +17,7 @@ from mercer.problems.kernel_methods.spectrum import EigenCertificate, numerical_
 
 @dataclass(frozen=True)
 class LowRankComponents:
-    """Eigenvalues (k,), eigenvectors (n, k), directions (m, k), offsets (k,), rank, and what proves them."""
+    """Eigenvalues (k,), eigenvectors (n, k), directions (m, k), offsets (k,), rank, and their certificate."""
 
     values: np.ndarray
     vectors: np.ndarray

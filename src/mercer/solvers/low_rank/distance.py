@@ -1,13 +1,13 @@
-r"""What landmarks leave of a quadratic form, exactly or by rows drawn at random: see `mercer.problems.distance`.
+r"""The error of a low-rank quadratic form, exactly or from a random sample of rows: see `mercer.problems.distance`.
 
 With :math:`E = K - \hat K`, which is positive semidefinite, :math:`q = \beta^\top E \beta = \sum_i \beta_i r_i`. Row
-i is drawn with a chance in proportion to :math:`\ell_i = |\beta_i| \sqrt{d_i}`, where :math:`d_i \ge E_{ii}` is what
-a third of the landmarks leave of k(x_i, x_i); then :math:`X_i = T \beta_i r_i / \ell_i` with :math:`T = \sum_i
-\ell_i` has the mean q. By Cauchy and Schwarz :math:`|X_i| \le T \sqrt q`, which is far more than most are. So the
-mean is bounded in two parts: of what is cut off at a level that a tenth of the sample has set, by Maurer & Pontil
-(2009, theorem 4, an empirical Bernstein bound); of what is beyond, by its largest value times its share, which
-Clopper & Pearson (1934) bound by how often it was seen. What follows is an inequality in :math:`\sqrt q`, which is
-solved.
+i is drawn with probability proportional to :math:`\ell_i = |\beta_i| \sqrt{d_i}`, where :math:`d_i \ge E_{ii}` is the
+residual of k(x_i, x_i) after a third of the landmarks; then :math:`X_i = T \beta_i r_i / \ell_i` with
+:math:`T = \sum_i \ell_i` has mean q. By the Cauchy-Schwarz inequality :math:`|X_i| \le T \sqrt q`, which is far larger
+than most. So the mean is bounded in two parts: that of the values truncated at a level set by a tenth of the sample,
+by an empirical Bernstein bound (Maurer & Pontil 2009, theorem 4); and that of the excess, by the largest possible
+value times the probability of exceeding the level (Clopper & Pearson 1934). Together they give an inequality in
+:math:`\sqrt q`, which is solved.
 
 Cost: n_sv^2 / 2 kernel values in double precision, or s n_sv for s rows.
 """
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from mercer.solvers.low_rank.basis import Basis
 
 CONFIDENCE = 0.95
-# Fewer rows than this say next to nothing.
+# Fewer sampled rows than this are uninformative.
 FEWEST = 200
-# An exact answer is worth more kernel values than a bound: so many times as many.
+# An exact answer may cost this many times the kernel values of a bound.
 WORTH_ALL = 3.7
-# One in so many landmarks says how badly a row is described; what is less than this share of k(x, x) is rounding.
+# One landmark in this many estimates how well a row is approximated; less than this share of k(x, x) is rounding.
 SOME, ROUNDING = 3, 1e-8
-# Share of a sample that sets the level at which the others are cut off, and how far above its largest value that is.
+# Share of the sample that sets the truncation level of the rest, and the ratio of that level to its largest value.
 PILOT, ABOVE = 0.1, 2.0
 
 
 def by_lengths(diagonal: FloatArray, beta: FloatArray) -> float:
-    """A bound of the same without any kernel value between rows: no sum is longer than the lengths of its terms.
+    """An upper bound from the norms alone, without kernel values between rows (the triangle inequality).
 
     `diagonal` has k(x, x) of each row.
     """
@@ -47,20 +47,20 @@ def by_lengths(diagonal: FloatArray, beta: FloatArray) -> float:
 
 
 class SupportRows(Protocol):
-    """The rows of a problem that have coefficients: in memory (`PreparedSupport`), or read when they are asked for."""
+    """The rows with non-zero coefficients: in memory (`PreparedSupport`), or read on demand."""
 
     def __len__(self) -> int: ...
 
     def diagonal(self) -> Array:
-        """k(x, x), or a bound of it where rows would have to be read."""
+        """k(x, x), or an upper bound of it where rows would have to be read."""
         ...
 
     def left(self, basis: "Basis", stop: Stop | None) -> Array:
-        """What the landmarks of `basis` leave of k(x, x)."""
+        """The residual of k(x, x) after projection on the landmarks of `basis`."""
         ...
 
     def take(self, places: IndexArray) -> Prepared:
-        """Some of them, in double precision."""
+        """Some of the rows, in double precision."""
         ...
 
     def product(self, some: Prepared, beta: FloatArray, stop: Stop | None) -> FloatArray:
@@ -73,7 +73,7 @@ class SupportRows(Protocol):
 
 
 class PreparedSupport:
-    """Rows in the prepared form of a kernel, in double precision."""
+    """Rows in the kernel's prepared form, in double precision."""
 
     def __init__(self, kernel: "Kernel", points: Prepared, n_jobs: int | None = None) -> None:
         self.kernel, self.points, self.n_jobs = kernel, points, n_jobs
@@ -106,19 +106,19 @@ def half_energy(
     rng: np.random.Generator,
     stop: Stop | None = None,
 ) -> tuple[float, str, float, int]:
-    """(half of beta'(K - K^)beta or a bound of it, method, confidence, rows looked at).
+    """(half of beta'(K - K^)beta or an upper bound of it, method, confidence, rows sampled).
 
     Parameters
     ----------
     basis : Basis
     support : SupportRows
-        The rows with coefficients.
+        The rows with non-zero coefficients.
     beta : ndarray (n,) or (n, k)
-        These, none of which is zero.
+        Those coefficients.
     w : ndarray (m,) or (m, k)
         sum_i beta_i phi(x_i), in double precision.
     entries : int
-        Kernel values that may be computed for it.
+        Most kernel values to compute.
     rng : Generator
     """
     if len(support) == 0:
@@ -138,7 +138,7 @@ def half_energy(
 
 
 def left_of_rows(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
-    """What landmarks leave of k(x, x), for prepared rows: some of all landmarks leave no less than all do."""
+    """The residual of k(x, x) for prepared rows; a subset of the landmarks leaves at least as much."""
     diagonal = np.maximum(basis.kernel.diag_of(points), 0.0)
     some = basis.coordinates(points, stop)
     return np.maximum(diagonal - np.einsum("ij,ij->i", some, some), ROUNDING * diagonal)
@@ -147,7 +147,7 @@ def left_of_rows(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
 def _residuals(
     basis: "Basis", support: SupportRows, beta: FloatArray, w: FloatArray, drawn: IndexArray, stop: Stop | None
 ) -> FloatArray:
-    """((K - K^) beta)_i for the rows drawn, each computed once."""
+    """((K - K^) beta)_i for the sampled rows, each computed once."""
     rows, places = np.unique(drawn, return_inverse=True)
     some = support.take(rows)
     marks = basis.landmarks(np.float64)
@@ -156,7 +156,7 @@ def _residuals(
 
 
 def upper_bound(samples: FloatArray, total: float, confidence: float = CONFIDENCE) -> float:
-    """An upper bound of their mean q, for samples of which none can exceed total * sqrt(q), with a chance of error."""
+    """An upper confidence bound of their mean q, for samples that cannot exceed total * sqrt(q)."""
     risk, few = 0.5 * (1.0 - confidence), max(1, int(PILOT * len(samples)))
     level = ABOVE * float(np.abs(samples[:few]).max())
     rest = samples[few:]
@@ -166,5 +166,5 @@ def upper_bound(samples: FloatArray, total: float, confidence: float = CONFIDENC
     beyond = int(np.sum(rest > level))
     share = float(stats.beta.ppf(1.0 - risk, beyond + 1, len(rest) - beyond))
     root = 0.5 * (share * total + np.sqrt((share * total) ** 2 + 4.0 * max(0.0, within)))
-    # No sum is longer than the lengths of its terms.
+    # By the triangle inequality.
     return min(float(root) ** 2, total**2)

@@ -23,7 +23,7 @@ def frequencies(n_features: int, count: int, gamma: float, rng: Any) -> tuple[Fl
 
 
 def features(X: Any, weights: Array, offset: Array, n_jobs: int | None = None) -> Array:
-    """The features of rows, in the precision of what both are."""
+    """The features of rows, in the precision of both."""
     out = np.empty((X.shape[0], weights.shape[1]), np.result_type(X.dtype, weights.dtype))
     scale = out.dtype.type(np.sqrt(2.0 / weights.shape[1]))
 

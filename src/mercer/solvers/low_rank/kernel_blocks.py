@@ -15,12 +15,12 @@ from mercer.solvers.blocks.source import LocalBlocks
 if TYPE_CHECKING:
     from mercer.solvers.low_rank.basis import Basis
 
-# Rows of a block: about so many blocks, but none shorter or longer than that.
+# Target number of blocks, and the least and most rows of one.
 BLOCKS, SHORTEST, LONGEST = 8, 2048, 16384
 
 
 class RowBlocks(Protocol):
-    """Rows in the form in which a kernel takes them, in blocks: of memory, or read from elsewhere."""
+    """Rows in the kernel's prepared form, by blocks: in memory, or read from elsewhere."""
 
     @property
     def sizes(self) -> Sequence[int]:
@@ -28,7 +28,7 @@ class RowBlocks(Protocol):
         ...
 
     def ready(self, dtype: DTypeLike) -> None:
-        """Called before a pass, by one thread."""
+        """Called by one thread before a pass."""
         ...
 
     def rows(self, place: int, dtype: DTypeLike) -> Any:
@@ -36,11 +36,11 @@ class RowBlocks(Protocol):
         ...
 
     def done(self, place: int) -> None:
-        """Called when a block has been gone through, in the order of the blocks."""
+        """Called once a block is done, in block order."""
         ...
 
     def reader(self) -> Callable[[int, DTypeLike], Any]:
-        """What gives the rows of a block elsewhere: it is sent there."""
+        """A picklable reader of the rows of a block, for another process."""
         ...
 
 
@@ -88,7 +88,7 @@ class KernelBlocks(LocalBlocks):
     basis : Basis
     rows : RowBlocks
     memory : int
-        Bytes that values in single precision, or in double where that is asked for, may take.
+        Bytes available for kernel values.
     n_jobs : int or None
     stop : callable, optional
     """
@@ -104,7 +104,7 @@ class KernelBlocks(LocalBlocks):
     def map(
         self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
     ) -> Iterator[Any]:
-        # Made here, by one thread.
+        # Created here, by one thread.
         dtype = np.dtype(dtype)
         self.rows.ready(dtype)
         self.basis.landmarks(dtype)
@@ -123,9 +123,9 @@ class KernelBlocks(LocalBlocks):
         return self.total(_combined, (), own, np.float64)[0]
 
     def _reserve(self, dtype: np.dtype[Any]) -> None:
-        """Room for all values of the precision that is asked for first, where there is any.
+        """Space for all kernel values in the precision asked for first, if memory allows.
 
-        Others are asked for at the end, once or twice: to compute them takes no longer than to touch new memory.
+        Other precisions are used once or twice at the end, where computing takes no longer than touching new memory.
         """
         if dtype in self._kept:
             return
@@ -140,7 +140,7 @@ class KernelBlocks(LocalBlocks):
         span, (values, is_there) = self._spans[place], self._kept[dtype]
         if values is not None and is_there[place]:
             return values[span]
-        # A block is done with before its thread reads the next.
+        # A block is finished before its thread reads the next.
         out = values[span] if values is not None else scratch("values", (self.sizes[place], self.basis.size), dtype)
         _fill(self.basis, self.rows.rows(place, dtype), out, self.stop)
         is_there[place] = values is not None
@@ -162,7 +162,7 @@ class _Reader:
 
 
 def _fill(basis: "Basis", rows: Any, out: Array, stop: Stop | None = None) -> Array:
-    """k(x, z) of prepared rows and all landmarks, into `out`."""
+    """k(x, z) between prepared rows and all landmarks, into `out`."""
     marks, length = basis.landmarks(out.dtype), tiles.longest(rows)
     for top, bottom in tiles.spans(len(rows), length):
         part = rows.slice(top, bottom)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 CHOICES = ("uniform", "rpcholesky", "auto")
-# Pivots are drawn among so many times as many rows, themselves drawn uniformly, and among so many at least.
+# Pivots come from a uniform sample of this many rows per landmark, and at least this many.
 POOL, LEAST_POOL = 20, 4_000
 
 
 def uniform(n: int, count: int, rng: np.random.Generator) -> IndexArray:
-    """Places of `count` of n rows; any first few of them are a uniform draw too."""
+    """Indices of `count` of n rows; any prefix is a uniform draw too."""
     return rng.permutation(n)[:count]
 
 
@@ -39,7 +39,7 @@ def pivots(
     n_jobs: int | None = None,
     stop: Stop | None = None,
 ) -> IndexArray:
-    """Places of up to `count` of n rows, by random pivots; fewer where these describe all others.
+    """Indices of up to `count` of n rows, by random pivots; fewer if these span all the others.
 
     ``prepare(dtype, indices)`` gives rows in the kernel's prepared form.
     """

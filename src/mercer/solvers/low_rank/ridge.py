@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 MOST_PASSES = 12
-# A residual that is not smaller than this share of the last one is all that rounding allows.
+# A residual above this share of the last one is as small as rounding allows.
 POOR = 0.5
 
 
@@ -78,7 +78,7 @@ def solve(
 
 
 def _systems(blocks: "FeatureBlocks", factor: FloatArray, problem: "Ridge", dtype: DTypeLike) -> list[Any]:
-    """The factored matrix of each target, those of one penalty shared."""
+    """The factored matrix of each target, shared between equal penalties."""
     own = [(problem.scale[span],) for span in blocks.spans()]
     H, _ = blocks.total(_gram, (), own, dtype)
     half = solve_triangular(factor, H, lower=True)
@@ -86,7 +86,7 @@ def _systems(blocks: "FeatureBlocks", factor: FloatArray, problem: "Ridge", dtyp
     A = 0.5 * (A + A.T)
     found: dict[Any, Any] = {}
     for penalty in np.unique(problem.penalties):
-        # What features in single precision have lost may be more than the penalty.
+        # The error of single-precision features may exceed the penalty.
         shift = float(penalty)
         for _ in range(60):
             try:

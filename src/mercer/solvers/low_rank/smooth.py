@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Spanned:
-    """L L' as a matrix that is multiplied by, and never formed."""
+    """L L' as an operator, never formed."""
 
     def __init__(self, factor: FloatArray) -> None:
         self.factor = factor
@@ -30,7 +30,7 @@ class Spanned:
         return self.factor @ (self.factor.T @ columns)
 
     def __abs__(self) -> "Spanned":
-        """What no entry exceeds in size: the lengths of its rows."""
+        """A bound on the entries: products of the lengths of the rows."""
         return Spanned(np.linalg.norm(self.factor, axis=1)[:, None])
 
 
@@ -40,7 +40,7 @@ def solve(
 ) -> Solution:  # fmt: skip
     """A `Solution` of a `KernelRisk` or `Multinomial` whose kernel matrix is that of coordinates (n, m)."""
     n, k = len(coordinates), problem.n_functions
-    factor = np.column_stack([coordinates, np.ones(n)]) if problem.bias == "penalised" else coordinates
+    factor = np.column_stack([coordinates, np.ones(n)]) if problem.bias == "penalized" else coordinates
     begin = np.zeros((n, k)) if start is None else problem.feasible(start).reshape(n, k)
     matrix: Any = Spanned(factor)
     try:

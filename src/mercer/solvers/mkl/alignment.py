@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def align(problem: "AlignmentProblem") -> FloatArray:
-    """Weights of sum 1; equal ones where no kernel agrees with the targets at all."""
+    """Weights of sum 1; equal ones if no kernel is aligned with the targets at all."""
     size = np.sqrt(np.maximum(np.diag(problem.M), 0.0))
     size = np.where(size > 0, size, 1.0)
-    # In units of each kernel's own norm, so that the program is well scaled whatever the kernels are.
+    # Each kernel is scaled by its norm, so that the program is well conditioned.
     M, a = problem.M / np.outer(size, size), problem.a / size
     largest = float(a.max(initial=0.0))
     if not largest > 0:

@@ -33,24 +33,23 @@ if TYPE_CHECKING:
     from mercer.solvers.mkl.search import WeightSearch
     from mercer.solvers.result import Status
 
-# The share of the majorant in the Newton term: at first, at least, at most.
+# Weight of the majorant in the Newton term: initial, smallest, largest.
 DAMPING, LEAST_DAMPING, MOST_DAMPING = 0.1, 1e-9, 1.0
-# A step must bring this share of what was promised, or the point before it stays; with that share the
-# next is bolder.
+# A step must achieve this share of the predicted decrease or is rejected; with that share the next is bolder.
 ENOUGH, MUCH = 0.1, 0.7
-# Weights below this are none.
+# Weights below this count as zero.
 NO_WEIGHT = 1e-7
 MOST_CUTS = 40
-# Steps of the closed form at first: at most so many, and while each lowers the objective by this share.
+# Initial closed-form steps: at most this many, while each lowers the objective by this share.
 MOST_APPROACH, SLOW = 12, 0.02
-# Where a step promises less than this share of the gap asked for, a mixture may prove the weights best.
+# If a step predicts less than this share of the required gap, a mixture of cuts may prove the weights optimal.
 SMALL_GAIN = 0.05
-# A mixture in which all others have less than this is none.
+# A mixture whose other cuts weigh less than this is no mixture.
 ONE_ALONE = 1e-6
-# A gap of the machines below this, relative to the objective, is rounding.
+# A machine gap below this, relative to the objective, is rounding.
 NO_GAP = 1e-13
-# Promises below this, relative to the objective, are rounding; so many points are tried then without
-# a smaller gap, and so many in any case.
+# Predicted decreases below this, relative to the objective, are rounding; then this many points are tried without a
+# smaller gap, and this many in any case.
 NO_GAIN, FEW_TRIES, MANY_TRIES = 1e-11, 4, 60
 
 
@@ -73,7 +72,7 @@ def curvature_of(
     free_block += dual.shift
     if dual.ridge is not None:
         free_block[places, places] += dual.ridge[free]
-    # Enough to factor what is singular; the damping of the step covers the rest.
+    # Enough to factor a singular matrix; the damping of the step covers the rest.
     free_block[places, places] += 1e-9 * max(1e-300, float(np.trace(free_block)) / max(1, len(free)))
     try:
         factor = linalg.cho_factor(free_block, lower=True, overwrite_a=True, check_finite=False)
@@ -89,7 +88,7 @@ def curvature_of(
 
 
 def minimise(search: "WeightSearch", n_kernels: int) -> "Status | None":
-    """Search the simplex for the weights of the smallest gap; returns a status, None where a limit was met."""
+    """Search the simplex for the weights of the smallest gap; returns a status, None at a limit."""
     cuts: list[Any] = _approach(search, n_kernels)
     centre = min(cuts, key=lambda cut: cut.primal, default=None)
     machines, damping, H = search.machines, DAMPING, None
@@ -99,7 +98,7 @@ def minimise(search: "WeightSearch", n_kernels: int) -> "Status | None":
         weights, promised, shares = _step(centre, cuts, H + damping * np.diag(_majorant(centre)))
         gain = centre.primal - promised
         if max(gain, NO_GAP * scale) < centre.machines_gap and machines.tighten():
-            # What is promised is less than the machines know: solve them more finely.
+            # The predicted decrease is below the machines' accuracy: solve them more accurately.
             centre, H = search.visit(centre.weights), None
             cuts = [*cuts, centre]
             continue
@@ -122,7 +121,7 @@ def minimise(search: "WeightSearch", n_kernels: int) -> "Status | None":
 
 
 def _approach(search: "WeightSearch", n_kernels: int) -> "list[Judged]":
-    """The points of a few steps that never make it worse: far from the best weights no Newton step is to be trusted."""
+    """The points of a few monotone steps: far from the optimum Newton steps are unreliable."""
     points: list[Any] = [search.visit(search.allowed.equal(n_kernels))]
     while points[-1] is not None and search.ended() is None and len(points) < MOST_APPROACH:
         points.append(search.visit(points[-1].better_weights(search.allowed)))
@@ -132,8 +131,8 @@ def _approach(search: "WeightSearch", n_kernels: int) -> "list[Judged]":
 
 
 def _majorant(centre: "Judged") -> FloatArray:
-    r"""Second derivatives of :math:`\tfrac12\sum_m\|w_m\|^2/\mu_m`, which is above the objective: with all of them a
-    step can hardly fail. Kernels without a weight have that of a small one, so that they can come back."""
+    r"""Second derivatives of the majorant :math:`\tfrac12\sum_m\|w_m\|^2/\mu_m`: with its full weight a step can hardly
+    fail. Kernels of zero weight get that of a small one, so that they can return."""
     least = 0.05 / len(centre.weights)
     sizes = np.maximum(centre.q, 1e-3 * max(centre.q.max(), 1e-300))
     return sizes / np.maximum(centre.weights, least) + 1e-9 * centre.scale
@@ -142,7 +141,7 @@ def _majorant(centre: "Judged") -> FloatArray:
 def _bounded(H: FloatArray, majorant: FloatArray) -> FloatArray:
     """H, with rows and columns shrunk until its diagonal is nowhere above the majorant's.
 
-    Where the machine has no unique beta the objective has a kink, and H is a large number that means nothing.
+    Where beta is not unique the objective has a kink, and H is large but meaningless.
     """
     sizes = np.diag(H)
     shrink = np.sqrt(np.divide(majorant, sizes, out=np.ones(len(sizes)), where=sizes > majorant))
@@ -150,10 +149,10 @@ def _bounded(H: FloatArray, majorant: FloatArray) -> FloatArray:
 
 
 def _step(centre: "Judged", cuts: "list[Judged]", H: FloatArray) -> tuple[FloatArray, float, FloatArray]:
-    """(weights, what the model promises there, the share of each cut in it)."""
+    """(weights, predicted objective there, multipliers of the cuts)."""
     M = len(centre.weights)
     scale = centre.scale
-    # In units of the objective, from its value at the centre.
+    # Relative to the objective, and offset by its value at the centre.
     Q = np.zeros((M + 1, M + 1))
     Q[:M, :M] = H / scale
     p = np.append(-H @ centre.weights / scale, 1.0)
@@ -171,13 +170,13 @@ def _step(centre: "Judged", cuts: "list[Judged]", H: FloatArray) -> tuple[FloatA
 
 
 def _newton(centre: "Judged", H: FloatArray, weights: FloatArray) -> FloatArray:
-    """The Newton step over the kernels that have a weight, to the last digits; `weights` where it leaves the simplex.
+    """The Newton step over the kernels of non-zero weight, to full accuracy; `weights` if it leaves the simplex.
 
-    The program gives steps only to the square root of its accuracy in the objective.
+    The quadratic program is accurate only to the square root of its tolerance.
     """
     active = np.flatnonzero(weights)
     m = len(active)
-    # Kernels that lose their weight have taken their share with them.
+    # Kernels that lose their weight take their share with them.
     moved = np.where(weights > 0, 0.0, -centre.weights)
     system = np.ones((m + 1, m + 1))
     system[:m, :m], system[m, m] = H[np.ix_(active, active)] + LEAST_DAMPING * np.trace(H) * np.eye(m), 0.0
@@ -189,13 +188,13 @@ def _newton(centre: "Judged", H: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _kept(cuts: "list[Judged]", shares: FloatArray, centre: "Judged", found: "Judged") -> "list[Judged]":
-    """The cuts that hold the model up, with the centre's and the new one."""
+    """The cuts with positive multipliers, the centre's and the new one."""
     used = [cut for cut, share in zip(cuts, shares, strict=True) if share > 1e-8 or cut is centre]
     return [*used[-MOST_CUTS:], found]
 
 
 def _mixed(search: "WeightSearch", centre: "Judged", cuts: "list[Judged]", shares: FloatArray) -> "Status | None":
-    """Mix the solutions as the cuts are mixed, and see whether that proves the weights to be best."""
+    """Mix the solutions by the multipliers of the cuts, and check whether that proves the weights optimal."""
     if shares.max() > 1.0 - ONE_ALONE:
         return None
     betas = [

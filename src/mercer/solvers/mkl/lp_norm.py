@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from mercer.problems.mkl.weighted_kernels import Judged
     from mercer.solvers.mkl.search import WeightSearch
 
-# Steps that are extrapolated from.
+# Number of past steps used for extrapolation.
 DEPTH = 5
-# Logarithms of weights do not fall below this: a kernel that is zero has no weight.
+# Lower bound of the log weights: a zero kernel has no weight.
 LOWEST = -60.0
-# A step this small, in logarithms, changes nothing any more.
+# A log step this small changes nothing.
 STILL = 1e-11
 
 
@@ -47,7 +47,7 @@ def minimise(search: "WeightSearch", n_kernels: int) -> Status | None:
 
 
 def _logarithms(search: "WeightSearch", judged: "Judged") -> tuple[FloatArray, FloatArray]:
-    """Logarithms of the weights, and of those that are best for the same w_m."""
+    """Log weights, and those optimal for the same w_m."""
     with np.errstate(divide="ignore"):
         here = np.maximum(np.log(judged.weights), LOWEST)
         sizes = 2.0 * here + np.log(np.maximum(judged.q, 0.0))
@@ -61,7 +61,7 @@ def _weights(search: "WeightSearch", logarithms: FloatArray) -> FloatArray:
 
 
 def _extrapolated(past: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """Anderson's mixture of the last steps: that whose residuals cancel best."""
+    """Anderson's mixture of the last steps, whose residuals cancel best."""
     here, residual = past[-1]
     if len(past) == 1:
         return here + residual

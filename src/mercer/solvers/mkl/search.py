@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from mercer.solvers._types import Machines
     from mercer.solvers.limits import Limits
 
-# So many points whose machines alone have a larger gap than is asked for: rounding does not let them be solved, and to
-# look for better weights for them takes for ever.
+# Give up after this many points where the machines alone miss the required gap: rounding keeps them from being solved,
+# and better weights would be sought for ever.
 MOST_UNSOLVED = 5
-# A gap within so many times what was asked for is inaccurate only.
+# A gap within this multiple of the required one counts as inaccurate rather than failed.
 NEARLY = 10.0
 
 
@@ -24,8 +24,8 @@ NEARLY = 10.0
 class WeightPoint(TracePoint):
     """The state of a search for kernel weights after one solution of the machines.
 
-    `violation` is the duality gap of machines and weights together in units of the primal, `dual` their bound,
-    `working_set` the number of kernels that have a weight, and `active` that of all.
+    `violation` is the duality gap of machines and weights together relative to the primal, `dual` the lower bound,
+    `working_set` the number of kernels with a weight, and `active` the number of all.
     """
 
     primal: float = float("nan")
@@ -67,7 +67,7 @@ class WeightSearch:
         self.since_best, self.unsolved = 0, 0
 
     def visit(self, weights: FloatArray) -> "Judged | None":
-        """Solve the machines at these weights; None if that was ended early."""
+        """Solve the machines at these weights; None if that was stopped early."""
         judged = self.machines.solve(weights, self.best)
         if judged is None:
             return None
@@ -75,7 +75,7 @@ class WeightSearch:
         return self.note(judged)
 
     def note(self, judged: "Judged") -> "Judged":
-        """Remember a point, and keep the one with the smallest gap."""
+        """Record a point, and keep the one with the smallest gap."""
         self.iterations += 1
         self.since_best += 1
         gap = judged.gap(self.allowed)
@@ -106,6 +106,6 @@ class WeightSearch:
         return self.short_of() if status is None and self.unsolved >= MOST_UNSOLVED else status
 
     def short_of(self) -> Status:
-        """The status of a search that can do no better, and has not closed the gap."""
+        """The status of a search that cannot improve and has not closed the gap."""
         is_near = self.best.gap(self.allowed) <= NEARLY * self.gap_tol
         return Status.OPTIMAL_INACCURATE if is_near else Status.STALLED

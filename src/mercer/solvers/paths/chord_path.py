@@ -27,9 +27,9 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
-# The share of the tolerance that the solutions themselves may use up.
+# Share of the tolerance that the solutions themselves may use up.
 OWN_SHARE = 0.25
-# The first C are this far apart.
+# Ratio between the first values of C.
 FIRST_RATIO = 10.0
 MOST_NODES = 10_000
 
@@ -48,7 +48,7 @@ class Node:
 
     @property
     def gap(self) -> float:
-        """How far either value may be from the optimum."""
+        """An upper bound of the distance of either value from the optimum."""
         return self.primal - self.dual
 
 
@@ -95,7 +95,7 @@ def approximate_path(
     gap_tol: float,
     limits: "Limits",
 ) -> ChordPath:
-    """Solutions at so many C between the two that the gap is at most `gap_tol` of the primal everywhere.
+    """Solutions at enough values of C that in between the gap is at most `gap_tol` of the primal everywhere.
 
     Parameters
     ----------

@@ -33,12 +33,12 @@ from mercer.solvers.paths.parametric_qp import Cycling, Homotopy
 from mercer.solvers.paths.parametric_state import BOUNDED, N_EVENTS, N_PIECES, N_VALUES, TIME
 from mercer.solvers.result import Status, TracePoint
 
-# Classes whose weights differ by less, relative to them, weigh the same.
+# Relative difference below which class weights count as equal.
 SAME_WEIGHT = 1e-12
-# The problem in which a path begins, or begins again, is solved to this, and then exactly; where ties do not end on
-# the way, to less.
+# Tolerances to which a starting problem is solved before it is made exact; the smaller ones are for starts where ties
+# do not resolve.
 NEARLY = (1e-6, 1e-9, 1e-11)
-# How much further on a path begins again, relative to C.
+# Relative increase of C at which a stuck path restarts.
 NUDGE = 1e-7
 MOST_LEGS = 50
 EVENTS = ("zero", "bounded", "free")
@@ -57,15 +57,15 @@ class Leg:
 
     @classmethod
     def of(cls, homotopy: Homotopy, initial: IndexArray) -> Self:
-        """What a homotopy that began with the sets `initial` has logged."""
+        """The pieces logged by a homotopy that began with the sets `initial`."""
         t = homotopy.track
         pieces, events, values = t.counts[[N_PIECES, N_EVENTS, N_VALUES]]
         end = np.inf if pieces and not t.scalars[TIME] > t.begins[pieces - 1, 0] else homotopy.time
-        # Views: who has logged this goes nowhere else, and what is behind the end was never written to.
+        # Views are safe: the track goes nowhere else, and nothing beyond the end was ever written.
         return cls(initial, t.log[:events], t.begins[:pieces], t.frees[:values], t.free_values[:values], end)
 
     def status(self, piece: int) -> IndexArray:
-        """The set of every point on a piece: the last event of each before it counts."""
+        """The set of every point on a piece, by the last event of each before it."""
         out = self.initial.copy()
         events = self.log[: int(self.begins[piece, 3])]
         out[events // 4] = events % 4
@@ -113,7 +113,7 @@ class PiecewisePath:
         raise ValueError(f"the path ends at C = {self.C_end}, before {C}")
 
     def _between(self, left: Leg, right: Leg, C: float) -> tuple[FloatArray, float]:
-        """On the chord over the stretch in which the sets could not be told."""
+        """On the chord over the stretch where the sets could not be determined."""
         begin, end = left.end, float(right.begins[0, 0])
         share = (C - begin) / (end - begin)
         ends: Any = left.at(begin, self.signs, self.weights), right.at(end, self.signs, self.weights)
@@ -139,7 +139,7 @@ class PiecewisePath:
         return out
 
 
-# Its threads would wait in a loop, on cores that others need, for products that are too small for them.
+# BLAS threads would busy-wait for products that are too small for them.
 @one_blas_thread()
 def follow_path(
     matrix: StoredMatrix,
@@ -157,7 +157,7 @@ def follow_path(
         In double precision; 1 is added to it for a penalised bias.
     signs, weights : ndarray (n,)
         Labels +1 and -1, and the weight of each point in the box.
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     C_max : float
     limits : Limits, optional
         Its iterations are events.
@@ -168,7 +168,7 @@ def follow_path(
     """
     limits = limits or Limits()
     values = matrix.values
-    if bias == "penalised":
+    if bias == "penalized":
         values = values.copy()
         values[:, : matrix.n] += 1.0
     homotopy = _beginning(values, signs, weights, bias == "free", limits)
@@ -191,7 +191,7 @@ def follow_path(
 
 
 def _lead(homotopy: Homotopy, C_max: float, limits: Limits, events: int) -> bool:
-    """Follow in slices; every slice is shown to the callbacks."""
+    """Follow the path in slices, each shown to the callbacks."""
     while True:
         left = limits.iterations_left(events + homotopy.n_events)
         arrived = homotopy.follow(C_max, max_events=min(left, 256))
@@ -224,7 +224,7 @@ def _beginning(
 def _lightest_share(
     values: FloatArray, signs: FloatArray, weights: FloatArray, heavy: IndexArray, limits: Limits
 ) -> Homotopy:
-    """How the heavier class shares the weight of the lighter one, per unit of C: exactly."""
+    """How the heavier class balances the weight of the lighter one, per unit of C: exactly."""
     n = len(signs)
     light = np.setdiff1d(np.arange(n), heavy)
     rates = signs[light] * weights[light]
@@ -248,7 +248,7 @@ def _lightest_share(
 def _again(
     homotopy: Homotopy, values: FloatArray, signs: FloatArray, weights: FloatArray, bias: str, limits: Limits
 ) -> Homotopy:
-    """The exact solution a little further on than where a path got stuck."""
+    """The exact solution slightly beyond the point where a path got stuck."""
     C = homotopy.time * (1.0 + NUDGE)
     problem = SoftMargin(signs, C * weights, bias=bias if bias == "free" else "none").dual()
     start = homotopy.beta * (1.0 + NUDGE)

@@ -1,13 +1,12 @@
 """Decision values of rows left out, exactly, without solving again.
 
 Method: the coefficient of a support vector is led back to zero while all other conditions hold
-(Cauwenberghs & Poggio 2000); what is left solves the problem without it, so its value there is that of
-a model that never saw it. Rows that are no support vectors may be left out as they are.
+(Cauwenberghs & Poggio 2000); the result solves the problem without it, so its value there is that of
+a model that never saw it. Rows that are not support vectors can be left out without change.
 
-Cost: for each support vector some events, the k-th of which takes k n multiplications: all begin with the same
-tableau, which none of them changes; two
-rows at a time on two cores. Needs: twice the matrix in memory in double precision; a positive semidefinite
-kernel.
+Cost: some events for each support vector, the k-th taking k n multiplications; all start from the same
+tableau, which none of them changes, and run two at a time on two cores. Needs: twice the matrix in memory
+in double precision; a positive semidefinite kernel.
 """
 
 from typing import TYPE_CHECKING, cast
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from mercer.problems.svm.soft_margin import SoftMargin
     from mercer.solvers.limits import Limits
 
-# Bounds beyond this never bind.
+# Larger bounds never bind.
 LARGEST_BOUND = 1e150
 NEARLY = 1e-6
 
@@ -42,7 +41,7 @@ class ExactSolution:
     Attributes
     ----------
     values : ndarray (n, padded(n))
-        K + s 11' + R: with what a penalised bias and the squared hinge add.
+        K + s 11' + R, including the terms of a penalised bias and the squared hinge.
     homotopy : Homotopy
     """
 
@@ -61,7 +60,7 @@ class ExactSolution:
 
     @property
     def bounds(self) -> FloatArray:
-        """The largest alpha of each point."""
+        """The upper bound of each alpha."""
         return np.minimum(np.maximum(self.dual.upper, -self.dual.lower), LARGEST_BOUND)
 
     @property
@@ -71,17 +70,14 @@ class ExactSolution:
 
     @property
     def decision_values(self) -> FloatArray:
-        """f(x_i) = (K beta)_i + b, without what the squared hinge adds to the diagonal."""
+        """f(x_i) = (K beta)_i + b, without the squared hinge's contribution to the diagonal."""
         own = 0.0 if self.dual.ridge is None else self.dual.ridge * self.beta
         return self.dual.linear - self.homotopy.gradient - own + self.homotopy.bias
 
     def values_left_out(self, limits: "Limits", n_jobs: int | None = None) -> FloatArray:
-        """The value at each row of a model that never saw it.
+        """The decision value at each row of a model trained without it.
 
-        Raises
-        ------
-        Stopped
-            If the limits say so.
+        Raises Stopped if the limits say so.
         """
         out, matrix = self.decision_values, StoredMatrix(self.values)
 
@@ -96,7 +92,7 @@ def _without(whole: Homotopy, point: int, problem: "SoftMargin", matrix: StoredM
     """f(x_point) of the solution without that point."""
     alone = np.count_nonzero(problem.signs == problem.signs[point]) == 1
     if alone and problem.bias == "free":
-        # What is left is one class, and the bias puts everything there.
+        # Only one class is left, and the bias puts everything there.
         return -problem.signs[point]
     part = whole.copy()
     try:
@@ -107,7 +103,7 @@ def _without(whole: Homotopy, point: int, problem: "SoftMargin", matrix: StoredM
 
 
 def _solved_without(point: int, problem: "SoftMargin", matrix: StoredMatrix, limits: "Limits") -> float:
-    """The same by solving again: where ties do not end."""
+    """The same by solving again, where ties do not resolve."""
     held = np.zeros(matrix.n, bool)
     held[point] = True
     _, dual = problem.without(held)

@@ -22,21 +22,21 @@ from mercer.solvers.paths.parametric_state import (
 if TYPE_CHECKING:
     from mercer.solvers.paths.parametric_state import Track
 
-# Rates below this, relative to what was summed up, are rounding.
+# Rates below this, relative to the terms summed, are rounding.
 NO_RATE = 1e-11
 FOREVER = 1e300
 
 
 @jit
 def _next_at_margin(t: "Track", noise: float) -> tuple[float, int]:
-    """(step, point): which of the points that are not free meets the margin first."""
+    """(step, point): the first non-free point to reach the margin."""
     vector_loop()
     best, side = FOREVER, t.side
     rates, states = t.rate[: side.shape[0]], t.state[: side.shape[0]]
     for i in range(side.shape[0]):
         closing, room = side[i] * rates[i], -side[i] * states[i]
         room = room if room > 0.0 else 0.0
-        # This division does not look for zeros first, which would keep the loop from being one of vectors.
+        # np.divide skips the check for zeros, which would prevent vectorisation.
         length = np.divide(room, closing)
         length = length if closing > noise else FOREVER
         t.lengths[i] = length
@@ -51,14 +51,14 @@ def _next_at_margin(t: "Track", noise: float) -> tuple[float, int]:
 
 @jit
 def _noise(t: "Track") -> float:
-    """The size of a rate that is rounding only."""
+    """The magnitude below which a rate is rounding."""
     vector_loop()
     total = abs(t.scalars[HELD_RATE])
     for i in range(t.status.shape[0]):
         total += t.bound_rate[i] if t.status[i] == BOUNDED else 0.0
     for i in range(t.counts[N_FREE]):
         total += abs(t.rate[t.places[i]])
-    # The rate of p has no part in K.
+    # The rate of p is not multiplied by K.
     largest = 0.0
     for i in range(t.linear_rate.shape[0]):
         size = abs(t.linear_rate[i])
@@ -68,7 +68,7 @@ def _noise(t: "Track") -> float:
 
 @jit
 def _noise_of_free(t: "Track") -> float:
-    """The size of a rate of a coefficient that is rounding only."""
+    """The magnitude below which the rate of a coefficient is rounding."""
     largest = 1.0
     for i in range(t.counts[N_FREE]):
         largest = max(largest, abs(t.rate[t.places[i]]))
@@ -77,19 +77,19 @@ def _noise_of_free(t: "Track") -> float:
 
 @jit
 def stand_still(t: "Track") -> None:
-    """Rates that are rounding only become 0: of a piece without an end, they would not stay small."""
+    """Set rates of rounding size to 0; over an unbounded piece their effect would not stay small."""
     noise, n = _noise_of_free(t), t.status.shape[0]
     for i in range(t.counts[N_FREE]):
         p = t.places[i]
         t.rate[p] = t.rate[p] if abs(t.rate[p]) > noise else 0.0
-    # Rates were added up that have gone since.
+    # Relative to the rates that were summed, some of which have since cancelled.
     if t.has_equality and abs(t.rate[n]) <= NO_RATE * t.scalars[LARGEST] * t.scalars[RATES_SCALE]:
         t.rate[n] = 0.0
 
 
 @jit
 def _next_at_bound(t: "Track") -> tuple[float, int, int]:
-    """(step, place, new status): which free point meets a bound first."""
+    """(step, position, new status): the first free point to reach a bound."""
     best, which, kind, noise = FOREVER, -1, ZERO, _noise_of_free(t)
     for i in range(t.counts[N_FREE]):
         p = t.places[i]
@@ -104,8 +104,8 @@ def _next_at_bound(t: "Track") -> tuple[float, int, int]:
 
 @jit
 def ends(t: "Track", ahead: float, weight: float) -> tuple[int, int]:
-    """Among the points at bounds: (which may rise and has the largest value, which may fall and has the smallest),
-    of the values weight g + ahead g'."""
+    """Among the bounded points, (the one that may rise with the largest value, the one that may fall with the
+    smallest), for the values weight g + ahead g'."""
     highest, lowest, up, down = -UNBOUNDED, UNBOUNDED, -1, -1
     for i in range(t.status.shape[0]):
         if t.status[i] >= FREE:
@@ -123,8 +123,8 @@ def ends(t: "Track", ahead: float, weight: float) -> tuple[int, int]:
 def _next_pair(t: "Track", noise: float) -> tuple[float, int, int]:
     """(step, rising, falling) at which no bias is left between the two kinds of bounded points.
 
-    What is left between them is a concave function of the step; Newton's method from the right
-    finds where it ends, in a few rounds.
+    The interval between them is a concave function of the step; Newton's method from the right finds its zero in a few
+    rounds.
     """
     up, down = ends(t, 1.0, 0.0)
     best, rising, falling = FOREVER, -1, -1
@@ -142,7 +142,7 @@ def _next_pair(t: "Track", noise: float) -> tuple[float, int, int]:
 
 @jit
 def _middle(t: "Track", ahead: float, weight: float) -> float:
-    """Halfway between the two values of `ends`, or the one there is, or 0."""
+    """The midpoint of the two values of `ends`, or the only one, or 0."""
     up, down = ends(t, ahead, weight)
     if up >= 0 and down >= 0:
         return 0.5 * (weight * (t.state[up] + t.state[down]) + ahead * (t.rate[up] + t.rate[down]))
@@ -158,9 +158,9 @@ def middle_bias(t: "Track") -> float:
 
 @jit
 def bias_rate_between(t: "Track", length: float) -> float:
-    """How the bias moves where no point is free: between the middles at the two ends of the piece.
+    """The rate of the bias where no point is free: between the midpoints at the two ends of the piece.
 
-    What it may be is a convex set in the plane of parameter and bias, so it may be all of that line.
+    The feasible (parameter, bias) pairs form a convex set, so the whole line lies in it.
     """
     from_sum = t.shift * t.scalars[TOTAL_RATE]
     if length >= FOREVER:
@@ -172,10 +172,10 @@ def bias_rate_between(t: "Track", length: float) -> float:
 
 @jit
 def next_event(t: "Track", is_empty: bool) -> tuple[float, int, int, int, int]:
-    """(step, point, place, new status, other): what ends the piece, and when.
+    """(step, point, position, new status, other): the event that ends the piece.
 
-    A free point that meets a bound has a place in their list; two points that meet where none is
-    free are `point` and `other`.
+    A free point that reaches a bound has a position in the list of free points; if none is free, the two points that
+    meet are `point` and `other`.
     """
     noise = _noise(t)
     if is_empty:

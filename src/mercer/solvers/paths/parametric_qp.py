@@ -49,20 +49,20 @@ from mercer.solvers.paths.sweep_tableau import SMALL, Tableau, carry_out, has_ro
 if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
-# How often sweeps are carried out before values and rates are computed from scratch: rounding adds up slowly.
+# How often sweeps are applied before values and rates are recomputed: rounding accumulates slowly.
 RENEW = 3
-# A solution that leaves more than this share shows that a tableau has become rough.
+# A relative residual above this shows that the tableau has lost accuracy.
 ROUGH = 1e-10
-# A coefficient this near to a bound, relative to the box, is at it.
+# A coefficient this close to a bound, relative to the box, is at it.
 AT_BOUND = 1e-9
 
 
 class Cycling(Exception):
-    """Ties without end: the sets at this point could not be told."""
+    """The ties do not resolve: the sets at this point could not be determined."""
 
 
 class Infeasible(Exception):
-    """No other point can answer for the one that is moved."""
+    """No other point can compensate for the one that is moved."""
 
 
 class Homotopy:
@@ -103,7 +103,7 @@ class Homotopy:
             np.zeros(n + 1, np.int64), np.zeros(n), scalars, counts, *new_logs(n), shift, has_equality,
         )  # fmt: skip
 
-    # --- what there is --------------------------------------------------------------------
+    # --- the state ------------------------------------------------------------------------
 
     @property
     def n(self) -> int:
@@ -116,7 +116,7 @@ class Homotopy:
         return self._of_all(self.track.state, self.track.bound, HELD_BETA)
 
     def _of_all(self, free: FloatArray, bound: FloatArray, held: int) -> FloatArray:
-        """Coefficients, or their rates, from those of free points, the bounds and the scalar of the point held."""
+        """Coefficients, or their rates, from the free points, the bounds and the held point."""
         t = self.track
         out = np.where(t.status == FREE, free[: self.n], np.where(t.status == BOUNDED, t.signs * bound, 0.0))
         if t.counts[HELD_POINT] >= 0:
@@ -131,7 +131,7 @@ class Homotopy:
 
     @property
     def bias(self) -> float:
-        """b: that of the free points, or the middle of what is allowed."""
+        """b: that of the free points, or the middle of the allowed interval."""
         t = self.track
         if not t.has_equality:
             return 0.0
@@ -140,7 +140,7 @@ class Homotopy:
         return float(common_bias(beta, self.gradient, np.minimum(reach, 0.0), np.maximum(reach, 0.0)))
 
     def _own_bias(self, values: FloatArray) -> float:
-        """The bias of the tableau in its state or rate, in which c times the sum is missing; 0 where it has none."""
+        """The bias in the tableau's state or rate, which lacks shift times the sum; 0 without a bias."""
         return values[self.n] if self.track.has_equality and self.track.counts[N_FREE] else 0.0
 
     @property
@@ -155,11 +155,11 @@ class Homotopy:
 
     @property
     def n_events(self) -> int:
-        """Changes of the sets so far."""
+        """Number of set changes so far."""
         return int(self.track.counts[N_EVENTS])
 
     def copy(self) -> "Homotopy":
-        """Another solution that may be led elsewhere; the matrices are shared, the log begins anew."""
+        """An independent copy; the matrices are shared, and the log starts empty."""
         self._carry_out()
         other = object.__new__(Homotopy)
         other.values, other.n_carried, other.owns_matrix = self.values, 0, False
@@ -172,14 +172,14 @@ class Homotopy:
         return other
 
     def forget(self) -> None:
-        """Begin the log anew, at parameter 0."""
+        """Clear the log and set the parameter to 0."""
         self.track.counts[[N_PIECES, N_EVENTS, N_VALUES, TIES]] = 0
         self.track.scalars[TIME] = 0.0
 
-    # --- where it is led ------------------------------------------------------------------
+    # --- moving the problem -----------------------------------------------------------------
 
     def drive(self, bound_rate: FloatArray, linear_rate: FloatArray | None = None, total_rate: float = 0.0) -> None:
-        """Move the bounds, the linear term and the sum of beta at these rates from here on."""
+        """From here on, move the bounds, the linear term and the sum of beta at these rates."""
         t = self.track
         t.bound_rate[:] = bound_rate
         t.linear_rate[:] = 0.0 if linear_rate is None else linear_rate
@@ -188,7 +188,7 @@ class Homotopy:
         self.renew()
 
     def take_back(self, point: int) -> None:
-        """Lead the coefficient of one point to zero, as if it were not there; nothing else may move."""
+        """Drive the coefficient of one point to zero, as if it were absent; nothing else may move."""
         t, beta = self.track, float(self.beta[point])
         t.scalars[RATES_SCALE] = 1.0
         steps.hold(t, point, beta, -float(np.sign(beta)))
@@ -200,7 +200,7 @@ class Homotopy:
         return float(self.values[point, : self.n] @ self.beta) + self.bias
 
     def follow(self, until: float, limits: "Limits | None" = None, max_events: int = 2**62) -> bool:
-        """Lead the solution until the parameter has this value; False where limits ended it before."""
+        """Follow the solution until the parameter has this value; False if limits stopped it."""
         until, done, retries = min(until, FOREVER), 0, 0
         while True:
             before = self.n_events
@@ -229,7 +229,7 @@ class Homotopy:
                 return False
 
     def _make_room(self) -> None:
-        """For more sweeps; and now and then what rounding has added up goes."""
+        """Make room for more sweeps, and now and then remove accumulated rounding."""
         self.n_carried += 1
         if self.n <= SMALL or self.n_carried % RENEW == 0:
             self.renew()
@@ -242,7 +242,7 @@ class Homotopy:
         self.track = self.track._replace(tableau=tableau)
 
     def renew(self) -> None:
-        """Values and rates of all points from scratch; what rounding has left in them is taken out."""
+        """Recompute values and rates of all points, which removes accumulated rounding."""
         self._carry_out()
         self.track.rate[self._inside] = 0.0
         first = self._what_is_left()
@@ -254,14 +254,14 @@ class Homotopy:
         self.track.counts[AGE] = 0
 
     def _solve_for(self, left: FloatArray, push: FloatArray) -> None:
-        """Add to values and rates what the tableau says of their rests."""
+        """Correct values and rates by the tableau's solution for their residuals."""
         t, inside = self.track, self._inside
         t.state[:] = np.where(inside, t.state, left) - t.tableau.times(np.where(inside, left, 0.0))
         t.rate[:] = np.where(inside, t.rate, push) - t.tableau.times(np.where(inside, push, 0.0))
 
     @property
     def _inside(self) -> BoolArray:
-        """Which indices the tableau has taken in."""
+        """The indices that have been swept in."""
         t = self.track
         out = np.zeros(len(t.state), bool)
         out[: self.n] = t.status == FREE
@@ -270,7 +270,7 @@ class Homotopy:
         return out
 
     def _what_is_left(self) -> tuple[FloatArray, FloatArray]:
-        """What the equations of the tableau leave, for the values and for the rates of free points that there are."""
+        """Residuals of the tableau's equations, for the values and for the rates of the free points."""
         t, n, beta = self.track, self.n, self.beta
         moved = self._of_all(t.rate, t.bound_rate, HELD_RATE)
         wide, products = np.zeros((2, 2, self.values.shape[1]))
@@ -284,7 +284,7 @@ class Homotopy:
         return left, push
 
     def _sweep_anew(self) -> None:
-        """The tableau of the free points from the beginning."""
+        """Rebuild the tableau of the free points."""
         t = self.track
         tableau = Tableau.of(self.values, self.n, t.shift, t.has_equality)
         order = np.insert(self.free, 1, self.n) if t.has_equality else self.free
@@ -294,24 +294,24 @@ class Homotopy:
             carry_out(tableau)
         self.track, self.owns_matrix = t._replace(tableau=tableau), True
 
-    # --- how it begins --------------------------------------------------------------------
+    # --- starting ---------------------------------------------------------------------------
 
     def settle(self, beta: FloatArray, limits: "Limits | None" = None) -> Self:
-        """Make `beta`, which nearly solves the problem, its exact solution.
+        """Turn an approximate solution `beta` into the exact one.
 
-        Coefficients near a bound are put there and the others made independent; p is moved to
-        where that is optimal, and led back.
+        Coefficients near a bound are put there and the others made independent; p is shifted to where that is optimal,
+        and then led back.
         """
         self._sort(beta)
         t, beta, total = self.track, self.beta, self.track.scalars[TOTAL]
         if t.has_equality:
-            # What putting them there has changed in the sum is led back as well.
+            # The change of the sum caused by that is led back as well.
             t.scalars[TOTAL] = beta.sum()
         gradient, free = t.linear - self.values[:, : self.n] @ beta, t.status == FREE
         bias = self._bias_for(gradient)
         distance = t.signs * (gradient - bias)
         wrong = np.where(t.status == ZERO, distance > 0, distance < 0)
-        # Beyond the margin by as much as they fell short of it: a point at the margin would be a tie.
+        # Mirrored beyond the margin: a point exactly at the margin would be a tie.
         excess = np.where(wrong & (t.status != FREE), 2.0 * (bias - gradient), 0.0)
         excess[free] = bias - gradient[free]
         t.linear[:] += excess
@@ -325,13 +325,13 @@ class Homotopy:
         return self
 
     def begin(self, sets: IndexArray, beta: FloatArray, bias: float) -> None:
-        """Stand where these are the sets, the coefficients of the free points and the bias; then `drive`."""
+        """Start from these sets, free coefficients and bias; then `drive`."""
         self._assign(sets, beta)
         if self.track.has_equality and self.track.counts[N_FREE]:
             self.track.state[self.n] = bias - self.track.shift * self.track.scalars[TOTAL]
 
     def _bias_for(self, gradient: FloatArray) -> float:
-        """A bias to begin with."""
+        """An initial bias."""
         t = self.track
         if not t.has_equality:
             return 0.0
@@ -343,14 +343,14 @@ class Homotopy:
         return bias
 
     def _sort(self, beta: FloatArray) -> None:
-        """Give every point its set by its coefficient."""
+        """Assign every point to its set by its coefficient."""
         t = self.track
         alpha = t.signs * beta
         slack = AT_BOUND * np.minimum(t.bound, alpha.max(initial=0.0))
         self._assign(np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE)), beta)
 
     def _assign(self, sets: IndexArray, beta: FloatArray) -> None:
-        """Give every point its set, and take the free ones into the tableau."""
+        """Assign every point to its set, and sweep the free ones into the tableau."""
         t = self.track
         t.status[:] = sets
         t.side[:] = np.where(t.status == ZERO, t.signs, np.where(t.status == BOUNDED, -t.signs, 0.0))
@@ -365,7 +365,7 @@ class Homotopy:
             free = free[1:]
 
     def _take_in(self, point: int) -> bool:
-        """Make a point one of the free ones, with the coefficient it has; False where its row depends on theirs."""
+        """Free a point at its present coefficient; False if its row depends on those of the free points."""
         if not has_room(self.track.tableau, steps.MOST_SWEEPS):
             self._carry_out()
         ending = steps.take_in(self.track, point, self.track.state[point], 0.0)
@@ -374,18 +374,18 @@ class Homotopy:
         return ending == steps.TAKEN
 
     def _refuse(self) -> None:
-        """The kernel is not positive semidefinite."""
+        """Report that the kernel is not positive semidefinite."""
         refuse_indefinite(StoredMatrix(self.values), self.track.places[: self.track.counts[N_FREE] + 1])
         raise Cycling
 
     def _move_along(self, point: int) -> None:
-        """Where the row of a point depends on those of the free ones, f can be had without one of
-        them: move along the dependence, which changes nothing, to the first bound."""
+        """A dependent row means that f can do without one of the free points: move along the dependence, which leaves f
+        unchanged, to the first bound."""
         t = self.track
         read_column(t.tableau, point)
         points, move = np.append(self.free, point), np.append(-t.tableau.column[self.free], 1.0)
         alpha, rate = t.signs[points] * t.state[points], t.signs[points] * move
-        # Down or up for the point itself, whichever is nearer.
+        # Towards the nearer bound of the point itself.
         towards = t.signs[point] if alpha[-1] > 0.5 * t.bound[point] else -t.signs[point]
         move, rate = towards * move, towards * rate
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Where a parametric active-set method stands: its arrays (see `parametric_steps` for what they mean)."""
+"""The state of a parametric active-set method as arrays (see `parametric_steps` for their meaning)."""
 
 from typing import Any, NamedTuple
 
@@ -8,27 +8,26 @@ from mercer._types import Array
 from mercer.solvers.paths.sweep_tableau import Tableau
 
 ZERO, BOUNDED, FREE, HELD = 0, 1, 2, 3
-# Places in `Track.scalars` and `Track.counts`.
+# Indices into `Track.scalars` and `Track.counts`.
 TIME, BIAS, RATES_SCALE, LARGEST, HELD_BETA, HELD_RATE, TOTAL, TOTAL_RATE = range(8)
 N_FREE, N_PIECES, N_EVENTS, N_VALUES, TIES, N_BARRED, HELD_POINT, EXCHANGES, AGE = range(9)
-# Room for so many values of free points, for each point, before the log has to grow.
+# Logged values of free points, per point, before the log has to grow.
 FREE_IN_ALL = 2000
 LOGS = ("log", "begins", "frees", "free_values")
 
 
 class Track(NamedTuple):
-    """Where a solution stands, and the log of how it got there.
+    """The present solution, and the log of how it was reached.
 
     Attributes
     ----------
     tableau : Tableau
         Of K + c 11', bordered by ones where there is an equality: F are the free points, and the bias with them.
     state, rate : ndarray (m,)
-        Of a free point beta_i, of another one g_i - b; of the bias, which is behind the points, b but for c times the
-        sum. Where none is free b counts as 0 here, and what is behind the points is what the sum lacks. And
-        their rates.
+        beta_i of a free point, g_i - b of any other; and after the points, b without c times the sum. If no point is
+        free, b counts as 0 and the last entry is the sum still missing. Then their rates.
     side : ndarray (n,)
-        The sign with which g_i - b falls to 0, or 0 for points that the margin means nothing to.
+        The sign with which g_i - b falls to 0, or 0 for points to which the margin does not apply.
     diagonal : ndarray (n,)
         k(x, x).
     linear, linear_rate : ndarray (n,)
@@ -36,7 +35,7 @@ class Track(NamedTuple):
     signs, bound, bound_rate : ndarray (n,)
         y, u and its rate.
     status, barred : ndarray (n,)
-        The sets; points not to be set free until another one leaves.
+        The sets; points not to be freed until another one leaves.
     places : ndarray of int (n + 1,)
         The free points.
     lengths : ndarray (n,)
@@ -84,13 +83,13 @@ class Track(NamedTuple):
 
 
 def new_logs(n: int, short: bool = False) -> tuple[Array, Array, Array, Array]:
-    """Room for events, pieces, free points and their values: pages that are not written to cost nothing."""
+    """Space for events, pieces, free points and their values: untouched pages cost nothing."""
     room, values = (64, n + 64) if short else (4 * n + 64, FREE_IN_ALL * n + 64)
     return np.empty(room, np.int64), np.empty((room, 5)), np.empty(values, np.int32), np.empty((values, 2))
 
 
 def with_longer_logs(track: Track) -> Track:
-    """The same with four times the room in each log."""
+    """The same track with four times the space in each log."""
     return track._replace(**{name: _longer(getattr(track, name)) for name in LOGS})
 
 

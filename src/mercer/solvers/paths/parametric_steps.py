@@ -53,24 +53,24 @@ from mercer.solvers.paths.sweep_tableau import has_room, read_column, sweep
 if TYPE_CHECKING:
     from mercer.solvers.paths.parametric_state import Track
 
-# What becomes of a point that meets the margin.
+# Outcomes for a point that reaches the margin.
 TAKEN, DEPENDS, INDEFINITE_ROW, CROSSED = 0, 1, 2, 3
 ARRIVED, SLICE, LOG_FULL, SWEEPS_FULL, CYCLING, INFEASIBLE, REFUSED, AGED = range(8)
-# A pivot below this share of its diagonal says that a row depends on others.
+# A pivot below this share of its diagonal shows a dependent row.
 DEPENDENT = 1e-11
-# Sweeps that one event may need: two points that meet, and the bias; or an exchange, and the last free point.
+# Most sweeps of one event: two points that meet and the bias, or an exchange and the last free point.
 MOST_SWEEPS = 8
-# Events without a step, for each point, that are no coincidence any more.
+# Zero-length events, per point, beyond which they are no coincidence.
 MOST_TIES = 8
-# A piece this long, relative to the parameter, needs rates that are exact.
+# A piece this long, relative to the parameter, needs exact rates.
 LONG = 0.25
-# Distance from a bound, relative to it, that is none.
+# Relative distance from a bound that counts as zero.
 AT_BOUND = 1e-10
 
 
 @jit
 def _change_rates(t: "Track", share: float) -> None:
-    """All rates fall by `share` times the column that was read last."""
+    """Subtract `share` times the last column read from all rates."""
     vector_loop()
     column, rate = t.tableau.column, t.rate
     t.counts[AGE] += 1
@@ -80,7 +80,7 @@ def _change_rates(t: "Track", share: float) -> None:
 
 @jit
 def _join(t: "Track", index: int, old_rate: float) -> None:
-    """An index of the tableau, whose column was read, comes to F; its value moved at `old_rate` until now."""
+    """Sweep in an index whose column was read; its value moved at `old_rate` until now."""
     share = t.rate[index] / t.tableau.column[index]
     _change_rates(t, share)
     t.rate[index] = old_rate + share
@@ -89,7 +89,7 @@ def _join(t: "Track", index: int, old_rate: float) -> None:
 
 @jit
 def _part(t: "Track", index: int, new_rate: float) -> None:
-    """An index leaves F; its value moves at `new_rate` from now on."""
+    """Sweep out an index; its value moves at `new_rate` from now on."""
     pivot = read_column(t.tableau, index)
     share = (t.rate[index] - new_rate) / pivot
     _change_rates(t, share)
@@ -99,7 +99,7 @@ def _part(t: "Track", index: int, new_rate: float) -> None:
 
 @jit
 def _shift_states(t: "Track", amount: float) -> None:
-    """Values of all points but the free ones rise."""
+    """Shift the values of all non-free points."""
     for i in range(t.status.shape[0]):
         if t.status[i] != FREE:
             t.state[i] += amount
@@ -107,7 +107,7 @@ def _shift_states(t: "Track", amount: float) -> None:
 
 @jit
 def take_in(t: "Track", point: int, beta: float, old_rate: float) -> int:
-    """Set a point free, unless its row depends on those of the free ones; what became of it."""
+    """Free a point, unless its row depends on those of the free points; the outcome."""
     pivot, own, f = read_column(t.tableau, point), t.diagonal[point] + t.shift, t.counts[N_FREE]
     t.places[f] = point
     if not pivot > DEPENDENT * own:
@@ -115,7 +115,7 @@ def take_in(t: "Track", point: int, beta: float, old_rate: float) -> int:
     _join(t, point, old_rate)
     t.status[point], t.side[point] = FREE, 0.0
     if t.has_equality and f == 0:
-        # The first free point says what the bias is.
+        # The first free point determines the bias.
         bias, n = t.state[point], t.status.shape[0]
         read_column(t.tableau, n)
         _join(t, n, 0.0)
@@ -128,7 +128,7 @@ def take_in(t: "Track", point: int, beta: float, old_rate: float) -> int:
 
 @jit
 def take_in_all(t: "Track", points: IndexArray) -> int:
-    """Set points free, whose state is their beta, up to one that cannot be; how many were."""
+    """Free points whose state is their beta, up to the first that cannot be; how many were."""
     for k in range(points.shape[0]):
         if not has_room(t.tableau, MOST_SWEEPS):
             return k
@@ -139,7 +139,7 @@ def take_in_all(t: "Track", points: IndexArray) -> int:
 
 @jit
 def let_go(t: "Track", place: int, kind: int, rate: float) -> None:
-    """A free point is at a bound from now on, or held; it moves at `rate`."""
+    """Put a free point at a bound, or hold it; it moves at `rate`."""
     point, f, n = t.places[place], t.counts[N_FREE], t.status.shape[0]
     for i in range(place, f - 1):
         t.places[i] = t.places[i + 1]
@@ -156,7 +156,7 @@ def let_go(t: "Track", place: int, kind: int, rate: float) -> None:
 
 @jit
 def hold(t: "Track", point: int, beta: float, rate: float) -> None:
-    """From a standstill, move the coefficient of a point at a rate, whatever that does to it."""
+    """From a standstill, move the coefficient of a point at a given rate."""
     t.scalars[HELD_BETA], t.scalars[HELD_RATE], t.counts[HELD_POINT] = beta, rate, point
     if t.status[point] == FREE:
         place = 0
@@ -171,13 +171,13 @@ def hold(t: "Track", point: int, beta: float, rate: float) -> None:
 
 @jit
 def side_of(t: "Track", point: int, kind: int) -> float:
-    """The sign with which g - b of a point that is not free falls to 0 as it comes to the margin."""
+    """The sign with which g - b of a non-free point falls to 0 as it approaches the margin."""
     return t.signs[point] if kind == ZERO else -t.signs[point] if kind == BOUNDED else 0.0
 
 
 @jit
 def _bar(t: "Track", point: int) -> None:
-    """A point is not to be set free until another one leaves."""
+    """Keep a point from being freed until another one leaves."""
     t.barred[point], t.side[point] = True, 0.0
     t.counts[N_BARRED] += 1
 
@@ -200,8 +200,8 @@ def _note(t: "Track", point: int, kind: int) -> None:
 
 @jit
 def admit(t: "Track", point: int) -> bool:
-    """Set a point free, unless its row depends on those of the free ones; False where the kernel
-    is not positive semidefinite."""
+    """Free a point, unless its row depends on those of the free points; False if the kernel is not positive
+    semidefinite."""
     ending = _take_in_as_it_moves(t, point)
     if ending == DEPENDS and t.counts[EXCHANGES] == 1:
         ending = _exchange(t, point)
@@ -216,7 +216,7 @@ def admit(t: "Track", point: int) -> bool:
 
 @jit
 def _take_in_as_it_moves(t: "Track", point: int) -> int:
-    """Set a point free with the value and the rate that it has at its bound."""
+    """Free a point with the value and rate that it has at its bound."""
     if t.status[point] == BOUNDED:
         return take_in(t, point, t.signs[point] * t.bound[point], t.signs[point] * t.bound_rate[point])
     return take_in(t, point, 0.0, 0.0)
@@ -224,7 +224,7 @@ def _take_in_as_it_moves(t: "Track", point: int) -> int:
 
 @jit
 def _settle(t: "Track", place: int, kind: int) -> None:
-    """A free point stays at a bound from now on."""
+    """Put a free point at a bound."""
     point = t.places[place]
     let_go(t, place, kind, t.signs[point] * t.bound_rate[point] if kind == BOUNDED else 0.0)
     _note(t, point, kind)
@@ -233,9 +233,11 @@ def _settle(t: "Track", place: int, kind: int) -> None:
 
 @jit
 def _exchange(t: "Track", point: int) -> int:
-    """While p itself moves, a point may meet the margin though its row depends on those of the free
-    ones: it takes the place of one of them. Along the dependence the function stays, and the first
-    bound on the way says which; CROSSED where the point comes to its own other bound before.
+    """Exchange a dependent point for a free one.
+
+    While p moves, a point may reach the margin although its row depends on those of the free points. Moving along the
+    dependence leaves f unchanged, and the first bound reached decides which point it replaces; CROSSED if that is the
+    point's own opposite bound.
     """
     f, rising, column = t.counts[N_FREE], t.status[point] == ZERO, t.tableau.column
     change = t.signs[point] if rising else -t.signs[point]
@@ -275,7 +277,7 @@ def _settle_last(t: "Track") -> None:
 
 @jit
 def _compensate(t: "Track") -> bool:
-    """Where a point is moved and none is free, one must answer; False where none can."""
+    """While a point is driven and none is free, one must compensate; False if none can."""
     up, down = ends(t, 0.0, 1.0)
     point = up if t.rate[t.status.shape[0]] > 0.0 else down
     if point < 0:
@@ -286,7 +288,7 @@ def _compensate(t: "Track") -> bool:
 
 @jit
 def _bias_line(t: "Track", is_empty: bool, length: float) -> tuple[float, float]:
-    """(bias, its rate) on the piece that begins."""
+    """(bias, its rate) on the next piece."""
     n = t.status.shape[0]
     if is_empty:
         return t.scalars[BIAS], bias_rate_between(t, length)
@@ -310,7 +312,7 @@ def _log_piece(t: "Track", is_empty: bool, length: float) -> None:
 
 @jit
 def _advance(t: "Track", length: float) -> None:
-    """Go to the end of a piece."""
+    """Advance to the end of a piece."""
     vector_loop()
     for k in range(t.state.shape[0]):
         t.state[k] += length * t.rate[k]
@@ -335,7 +337,7 @@ def _full(t: "Track") -> int:
 
 @jit
 def _take_event(t: "Track", point: int, place: int, kind: int, other: int) -> bool:
-    """Change the sets; False where the kernel is not positive semidefinite."""
+    """Update the sets; False if the kernel is not positive semidefinite."""
     if place >= 0:
         _settle(t, place, kind)
         _settle_last(t)
@@ -386,7 +388,7 @@ def follow(t: "Track", until: float, max_events: int) -> int:
 def symmetric_products(
     values: FloatArray, first: FloatArray, second: FloatArray, out_first: FloatArray, out_second: FloatArray
 ) -> None:
-    """Add the products of a symmetric matrix, of which the upper triangle is read, with two vectors."""
+    """Accumulate the products of a symmetric matrix, given by its upper triangle, with two vectors."""
     vector_loop()
     for i in range(values.shape[0]):
         row, a, b = values[i, i + 1 :], first[i + 1 :], second[i + 1 :]

@@ -1,14 +1,14 @@
-"""The tableau of a symmetric matrix: linear equations in which what is given and what follows are exchanged.
+"""The tableau of a symmetric matrix: linear equations in which given and unknown quantities are exchanged.
 
-Of e = r - A x, some x_i follow (those of F) and their e_i are given; for the others it is the other way round. With
-T_FF = -A_FF^-1, T_RF = A_RF A_FF^-1 and T_RR = A_RR - A_RF A_FF^-1 A_FR, a change of r by c leaves x_F larger by
+In e = r - A x, the x_i of F are unknown and their e_i given; for all other indices it is the reverse. With
+T_FF = -A_FF^-1, T_RF = A_RF A_FF^-1 and T_RR = A_RR - A_RF A_FF^-1 A_FR, a change of r by c changes x_F by
 -T_FF c_F, and e_R by c_R - T_RF c_F.
 
-Method: sweeping an index (Goodnight 1979) takes it into F, or out of it. With its row and column set to zero, what
-a sweep does to T is a matrix of rank one. So it is put off: a few dozen such vectors wait, and are taken into account
-where a column is read, until one product with all of them carries them out.
+Method: sweeping an index (Goodnight 1979) moves it into F, or out of it. Apart from its own row and column, a sweep
+changes T by a matrix of rank one. Sweeps are therefore deferred: up to a few dozen vectors are pending, and added
+whenever a column is read, until a single matrix product applies them all.
 
-Cost: m k multiplications for a column, k vectors waiting; m^2 / 2 for each sweep when they are carried out.
+Cost: m k multiplications to read a column with k pending sweeps; m^2 / 2 for each sweep when applied.
 Needs: the upper triangle of T in memory.
 """
 
@@ -22,8 +22,7 @@ from mercer._jit.vectors import vector_loop
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels.evaluation.row_cache import weighted_rows
 
-# Sweeps that may wait: with more, columns take longer to read than is saved where they are carried out. Of a small
-# matrix, that is sooner.
+# Most pending sweeps: beyond this, reading columns costs more than deferring saves. A small matrix reaches that sooner.
 ROOM, SMALL_ROOM = 96, 32
 SMALL = 512
 
@@ -56,7 +55,7 @@ class Tableau(NamedTuple):
 
     @classmethod
     def of(cls, values: FloatArray, n: int, shift: float, has_border: bool) -> Self:
-        """That of K + shift 11', with a border of ones and a zero in the corner, if there is one; nothing is swept."""
+        """The unswept tableau of K + shift 11', bordered by ones with a zero corner if there is an equality."""
         size = -(-(n + has_border) // 8) * 8
         matrix = np.empty((size, size))
         np.add(values[:, :n], shift, out=matrix[:n, :n])
@@ -66,11 +65,11 @@ class Tableau(NamedTuple):
         return cls(matrix, *_nothing_waits(size))
 
     def branch(self) -> Self:
-        """Another one that begins as this one is; carries out nothing in place."""
+        """A copy that applies nothing in place."""
         return self._replace(**dict(zip(self._fields[1:], _nothing_waits(len(self.column)), strict=True)))
 
     def times(self, vector: FloatArray) -> FloatArray:
-        """T times a vector; nothing may wait."""
+        """T times a vector; no sweep may be pending."""
         return dsymv(1.0, self.matrix.T, vector, lower=1)
 
 
@@ -80,7 +79,7 @@ def _nothing_waits(size: int) -> tuple[Array, Array, Array, Array, Array]:
 
 
 def carry_out(tableau: Tableau, in_place: bool = True) -> Tableau:
-    """The tableau with nothing waiting; the same arrays if `in_place`."""
+    """The tableau with all pending sweeps applied; the same arrays if `in_place`."""
     count = int(tableau.n_waiting[0])
     if count == 0:
         return tableau
@@ -110,13 +109,13 @@ def _set_to_zero(matrix: FloatArray, indices: IndexArray) -> None:
 
 @jit
 def has_room(tableau: Tableau, sweeps: int) -> bool:
-    """Whether so many more may wait."""
+    """Whether `more` further sweeps may be pending."""
     return tableau.n_waiting[0] + sweeps <= tableau.waiting.shape[0]
 
 
 @jit
 def read_column(tableau: Tableau, index: int) -> float:
-    """Write the column of T at an index, with all that waits; its diagonal entry."""
+    """Write the column of T at an index, pending sweeps included; its diagonal entry."""
     vector_loop()
     matrix, waiting, pivots, column = tableau.matrix, tableau.waiting, tableau.pivots, tableau.column
     count, is_stored = tableau.n_waiting[0], True
@@ -140,7 +139,7 @@ def read_column(tableau: Tableau, index: int) -> float:
 
 @jit
 def sweep(tableau: Tableau, index: int, is_taken_in: bool) -> None:
-    """Take an index into F, or out of it; its column is the one that was read last."""
+    """Sweep an index in or out; its column must be the last one read."""
     vector_loop()
     count, column, waiting = tableau.n_waiting[0], tableau.column, tableau.waiting
     for b in range(count):
@@ -155,7 +154,7 @@ def sweep(tableau: Tableau, index: int, is_taken_in: bool) -> None:
 
 @jit
 def take_in_order(tableau: Tableau, indices: IndexArray) -> None:
-    """Take indices into F, one after the other."""
+    """Sweep indices in, one after the other."""
     for k in range(indices.shape[0]):
         read_column(tableau, indices[k])
         sweep(tableau, indices[k], True)

@@ -28,9 +28,9 @@ from mercer.solvers.result import Solution, Status, TracePoint
 if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
 
-# Violators that join the support vectors in each chunk.
+# Violators added to the support vectors in each chunk.
 CHUNK = 500
-# A chunk is solved to this share of the tolerance, so that its own error is not taken for news.
+# A chunk is solved to this share of the tolerance, so that its own error is not mistaken for new violations.
 INNER_ACCURACY = 0.5
 ROUNDS_WITHOUT_PROGRESS = 5
 
@@ -47,7 +47,7 @@ def solve(
     chunk: int = CHUNK,
     **options: Any,
 ) -> Solution:
-    """As `decomposition.solve`; `inner`, of the same kind, solves each chunk of `chunk` new points."""
+    """As `decomposition.solve`; `inner`, with the same signature, solves each chunk of `chunk` new points."""
     problem.require_one_zero_sum("chunking")
     return _Chunks(problem, matrix.in_double(), tol, limits or Limits(), start, memory, inner, chunk, options).run()
 
@@ -126,7 +126,7 @@ class _Chunks:
         for side in (violations.upward, violations.downward):
             worst = np.argsort(-np.where(chosen, -np.inf, side), kind="stable")[: self.chunk // 2]
             chosen[worst[side[worst] > 0]] = True
-        # Both ends of the maximal violating pair, so that the dual rises.
+        # Both ends of the maximal violating pair, so that the dual increases.
         chosen[[violations.upward.argmax(), violations.downward.argmax()]] = True
         return np.flatnonzero(chosen)
 
@@ -157,8 +157,8 @@ class _Chunks:
 
 
 def _restricted(problem: DualProblem, places: IndexArray, state: DualState, part: "KernelMatrix") -> DualProblem:
-    """The problem over `places` with everything else held fixed (at zero: no one else is a
-    support vector), so that its gradient is the present one."""
+    """The problem over `places` with all others fixed (at zero, as they are not support vectors), so that its gradient
+    is the present one."""
     beta = state.beta[places]
     moved = np.flatnonzero(beta)
     sub = DualProblem(
@@ -170,5 +170,5 @@ def _restricted(problem: DualProblem, places: IndexArray, state: DualState, part
         shift=problem.shift,
     )
     own = sub.quadratic_product(part, moved, beta[moved]) if len(moved) else 0.0
-    # Where the whole is linear in the rest, that rest is in the gradient.
+    # The rest enters linearly, so it is contained in the gradient.
     return DualProblem(state.gradient[places] + own, sub.lower, sub.upper, sub.has_equality, sub.ridge, sub.shift)

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
     from mercer.solvers.linalg.clarabel_qp import QuadraticSolution
 
-# A sixth of what there is (`memory` is that share): 80 bytes a pair were seen, most of them Clarabel's factor.
+# A sixth of the actual need, since `memory` is that share: 80 bytes per pair were observed, most in Clarabel's factor.
 BYTES_A_PAIR = 16
-# Beyond this many points a matrix of all pairs is factored for minutes.
+# Beyond this many points, factoring the full matrix takes minutes.
 LARGEST = 5_000
-# The primal form pays where the rank is at most this share of the points.
+# The primal form pays if the rank is at most this share of the points.
 LOW_RANK = 0.2
-# What is left of the diagonal once the factor is complete.
+# Residual of the diagonal at which the factor is complete.
 RANK_TOL = 1e-13
 SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
 
@@ -60,8 +60,8 @@ def solve(
     memory: int = 2**30,
     **finish: Any,
 ) -> Solution:
-    """As `decomposition.solve`. An interior point begins in the middle of the box, wherever `start` is;
-    pair steps begin there should it fail."""
+    """As `decomposition.solve`. An interior point method starts in the middle of the box, so `start` is only used by
+    the pair steps that take over should it fail."""
     problem.require_one_zero_sum("qp")
     n = len(problem)
     if n > LARGEST:
@@ -100,11 +100,11 @@ def _as_far_as_it_came(
 
 
 def _polished(problem: "DualProblem", stored: "StoredMatrix", beta: FloatArray, stop: "Stop") -> FloatArray:
-    """`beta` after Newton steps on the face where it lies: ten digits become sixteen."""
+    """`beta` after Newton steps on its face: ten digits become sixteen."""
     beta = problem.feasible(beta)
     whole = WorkingSet(problem, stored, np.arange(len(beta)), beta, problem.gradient(stored, beta))
     whole.newton(stop)
-    whole.newton(stop)  # of what rounding has left
+    whole.newton(stop)  # removes the remaining rounding
     return whole.beta
 
 
@@ -118,7 +118,7 @@ def _require_convex(K: FloatArray, stop: "Stop") -> None:
 
 
 def _interior_point(problem: "DualProblem", stored: "StoredMatrix", limits: "Limits") -> tuple[FloatArray, int, bool]:
-    """(beta at the bounds that it points to, iterations, whether it was solved)."""
+    """(beta, with coordinates set to the bounds they tend to; iterations; whether it was solved)."""
     K = stored.values[:, : stored.n]
     floor = RANK_TOL * max(stored.diag.max(initial=0.0), 1e-300)
     factor, is_partial = partial_factor(stored, int(LOW_RANK * stored.n), floor, limits.stop)
@@ -128,7 +128,7 @@ def _interior_point(problem: "DualProblem", stored: "StoredMatrix", limits: "Lim
     try:
         beta, residual, found = _dual_form(problem, K, ends) if is_partial else _primal_form(problem, factor, ends)
     except DataError:
-        # A box of many orders of magnitude looks to Clarabel like a program without a solution: pair steps decide.
+        # To Clarabel a box spanning many orders of magnitude looks infeasible, so this is left to pair steps.
         return np.zeros(stored.n), 0, False
     return _snapped(problem, beta, residual), found.iterations, found.status in SOLVED
 
@@ -151,7 +151,7 @@ def _dual_form(problem: "DualProblem", K: FloatArray, ends: Any) -> "tuple[Float
 def _primal_form(
     problem: "DualProblem", L: FloatArray, ends: Any
 ) -> "tuple[FloatArray, FloatArray, QuadraticSolution]":
-    """Variables (w, b, ξ): a slack for each side of p_i on which point i can be penalised."""
+    """Variables (w, b, ξ), with a slack for each side of p_i on which point i can be penalised."""
     n = len(problem)
     features = np.column_stack([L, *([np.full(n, problem.shift**0.5)] if problem.shift else [])])
     sides = np.concatenate([np.flatnonzero(problem.upper > 0), np.flatnonzero(problem.lower < 0)])
@@ -177,8 +177,8 @@ def _primal_form(
 
 
 def _snapped(problem: "DualProblem", beta: FloatArray, residual: FloatArray) -> FloatArray:
-    """`beta` with those coordinates set to a bound that lie nearer to it than their residual,
-    the multiplier of that bound, lies to zero (strict complementarity)."""
+    """`beta` with each coordinate set to a bound if it is closer to it than the multiplier of that bound is to zero
+    (strict complementarity)."""
     scale = max(np.abs(beta).max(initial=0.0), 1e-300)
     size = max(np.abs(residual).max(initial=0.0), 1e-300)
     at_lower = (residual < 0) & ((beta - problem.lower) / scale < -residual / size)

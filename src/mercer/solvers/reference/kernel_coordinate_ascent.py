@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix
     from mercer.problems.svm.signed_dual import DualProblem
 
-# Passes stop at this multiple of the tolerance, and pair steps take over.
+# Passes stop at this multiple of the tolerance, where pair steps take over.
 HANDOVER = 10.0
 MOST_PASSES = 200
 
@@ -51,10 +51,10 @@ def one_pass(
     penalty: float,
     total: float,
 ) -> tuple[float, float]:
-    """Best values for the coordinates in `order`, one after the other.
+    """Optimise the coordinates in `order`, one after the other.
 
-    `gradient` is p - Q beta; the price and the penalty of the sum are added here. Returns the
-    sum of beta and the largest violation met on the way.
+    `gradient` is p - Q beta; the price and the penalty of the sum are added here. Returns the sum of beta and the
+    largest violation encountered.
     """
     worst = 0.0
     for i in order:
@@ -100,7 +100,7 @@ def solve(
 def _passes(
     problem: "DualProblem", stored: "StoredMatrix", beta: FloatArray, tol: float, limits: Limits
 ) -> tuple[int, list[TracePoint]]:
-    """Change `beta` in place; returns how many steps it took, and a trace of the passes."""
+    """Update `beta` in place; the number of steps, and a trace of the passes."""
     n = len(problem)
     whole = WorkingSet(problem, stored, np.arange(n), beta, problem.gradient(stored, beta))
     rng, penalty, price = np.random.default_rng(0), 0.0, 0.0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.problems.svm.signed_dual import DualProblem
     from mercer.solvers.result import Solution
 
-# How often each point is drawn, on average.
+# Mean number of visits to each point.
 EPOCHS = 10
 
 
@@ -40,7 +40,7 @@ def solve(
     start: FloatArray | None = None,
     **finish: Any,
 ) -> "Solution":
-    """As `decomposition.solve`; a `start` is as good as what the stochastic steps would give, and taken."""
+    """As `decomposition.solve`; a given `start` replaces the stochastic steps."""
     problem.require_one_zero_sum("sgd")
     limits = limits or Limits()
     beta, steps = (start, 0) if start is not None else _stochastic_steps(problem, matrix, limits)

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from mercer.solvers.result import TracePoint
 
 DOUBLE = float(np.finfo(np.float64).eps)
-# What L L' may differ from K by, as a share of its largest entry, where K has no negative eigenvalue.
+# Largest difference between L L' and K, relative to its largest entry, if K has no negative eigenvalue.
 DESCRIBED = 1e-9
-# A step this short means that rounding errors decide; one below `SHORT`, that the direction is poor.
+# Steps shorter than this are decided by rounding errors; below `SHORT` the direction is poor.
 SHORTEST, SHORT = 1e-10, 1e-3
-# Progress of the violation that is more than luck.
+# Relative violation below which a step made real progress.
 POOR = 0.5
 MOST_STEPS = 300
 MOST_CORRECTIONS = 10
-# And a violation that is at most so many times what rounding explains, if the gap says that the model is of use.
+# A violation counts as explained by rounding up to this multiple of it, if the gap shows a usable model.
 EXPLAINED, OF_USE = 100.0, 1e-2
 
 
@@ -52,7 +52,7 @@ def coordinates(K: FloatArray, is_definite: bool) -> FloatArray | None:
     ----------
     K : ndarray (n, n)
     is_definite : bool
-        Whether that is known, so that what is left can only be rounding.
+        Whether K is known to be positive semidefinite, so that a residual can only be rounding.
     """
     scale = float(np.max(K.diagonal(), initial=0.0))
     if not np.isfinite(K).all():
@@ -123,7 +123,7 @@ class CoordinateSteps:
                 self._is_reached()
                 break
             self._record()
-        # Where rounding outweighs all, the beginning may still be the best that there is.
+        # If rounding dominates, the starting point may still be the best.
         if status != Status.OPTIMAL and not self._primal(self.best) <= self._primal(self.begin):
             self.best = self.begin
         _, self.beta, self.image, self.b = self.best
@@ -132,7 +132,7 @@ class CoordinateSteps:
     # --- a point ------------------------------------------------------------------------------
 
     def _see(self) -> None:
-        """What follows from w and b: values, what the losses ask for there, how far that is from its own response."""
+        """Compute values at w and b, the responses of the losses there, and the violation of those responses."""
         self.values = self.L @ self.w + self.b
         self.response = self._asked(self.values)
         self._towards = self.L.T @ self.response
@@ -152,7 +152,7 @@ class CoordinateSteps:
     # --- a step -------------------------------------------------------------------------------
 
     def _step(self) -> bool:
-        """A Newton step with a line search; whether something was gained."""
+        """A Newton step with a line search; whether it made progress."""
         self.iterations += 1
         length = self._search()
         if length < SHORT and not self.is_careful:
@@ -161,7 +161,7 @@ class CoordinateSteps:
         return length > 0.0
 
     def _search(self) -> float:
-        """The length of the step that was taken, 0 if none was."""
+        """Line search; the step length, or 0 if none was taken."""
         slope_w, slope_b = self.w - self._towards, -self.response.sum(axis=0)
         self.hessian = _Hessian(self.problem.root(flat(self.values)), self.L, self.has_bias, self.is_careful)
         found = self.hessian.solved(-slope_w, -slope_b)
@@ -173,7 +173,7 @@ class CoordinateSteps:
         now, length = self._objective(self.w, self.values), 1.0
         if not slope < 0.0:
             return 0.0
-        # A step so short that rounding may hide what it gains would be taken again and again.
+        # A step whose gain rounding may hide would be repeated for ever.
         while length >= SHORTEST and -length * slope > UNSEEN * abs(now):
             if self._objective(self.w + length * dw, self.values + length * moved) <= now + SUFFICIENT * length * slope:
                 self.w, self.b = self.w + length * dw, self.b + length * db
@@ -183,7 +183,7 @@ class CoordinateSteps:
         return self._take_if_closer(dw, db)
 
     def _take_if_closer(self, dw: FloatArray, db: FloatArray) -> float:
-        """Where rounding hides whether the objective falls, the violation decides."""
+        """If rounding hides a decrease of the objective, the violation decides."""
         before, violation = (self.w, self.b), self._violation
         self.w, self.b = self.w + dw, self.b + db
         self._see()
@@ -196,11 +196,11 @@ class CoordinateSteps:
     # --- coefficients -------------------------------------------------------------------------
 
     def _is_reached(self) -> bool:
-        """Whether the coefficients that the losses ask for are a solution; they are kept if they are the best."""
+        """Whether the responses are a solution; they are kept if they are the best so far."""
         return self._is_solution(self._kept(self.response))
 
     def _kept(self, beta: FloatArray) -> "Candidate":
-        """The feasible coefficients next to some, with all that belongs to them; the best ones are kept."""
+        """A candidate made of the nearest feasible coefficients, kept if it is the best so far."""
         beta = self.problem.feasible(flat(beta)).reshape(beta.shape)
         image = self.K @ beta
         b = best_bias(self.problem, image, self.b)
@@ -222,7 +222,7 @@ class CoordinateSteps:
         return abs(gap(self.problem, *point[1:]))
 
     def _corrected(self) -> Status:
-        """The status after some steps on the coefficients themselves, whose values are those that K gives."""
+        """The status after correction steps on the coefficients themselves, with values recomputed from K."""
         self._is_reached()
         for _ in range(MOST_CORRECTIONS):
             violation, beta, image, b = self.best
@@ -244,7 +244,7 @@ class CoordinateSteps:
         return beta + rho - root.times(root.transposed_times(self.L @ dw + db))
 
     def _is_explained(self) -> bool:
-        """Whether rounding is why the violation is not smaller."""
+        """Whether rounding explains the remaining violation."""
         violation, beta, image, b = self.best
         apart = self._gap(self.best)
         if violation <= INACCURATE or apart <= INACCURATE or apart > OF_USE:
@@ -259,19 +259,19 @@ class CoordinateSteps:
 
 
 class _Hessian:
-    """Of the objective in w and b, factored; functions one after another, each with its w and then its b."""
+    """The factored Hessian in (w, b), function by function, w before b."""
 
     def __init__(self, root: "HessianRoot", factor: FloatArray, has_bias: bool, is_careful: bool) -> None:
         self.root, self.r, self.has_bias = root, factor.shape[1], has_bias
         self.inside = np.column_stack([factor, np.ones(len(factor))]) if has_bias else factor
         total = root.total
         self.k, self.width = len(total), self.inside.shape[1]
-        # A shift of all biases changes nothing: a curvature of its own keeps it where it is.
+        # A common shift of all biases changes nothing, so it gets a curvature of its own.
         self.shift = max(float(np.trace(total)), 1e-300) / self.k if has_bias and self.k > 1 else 0.0
         self.upper = self._by_rows() if is_careful else self._by_blocks()
 
     def _penalty(self) -> FloatArray:
-        """The diagonal that w has, and b has not."""
+        """The part of the diagonal that w has and b lacks."""
         own = np.ones(self.width)
         own[self.r :] = 0.0
         return np.tile(own, self.k)
@@ -303,7 +303,7 @@ class _Hessian:
         return self.root.transposed_times(unit)
 
     def solved(self, right_w: FloatArray, right_b: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """(dw, db) with the Hessian times them equal to these; None where rounding leaves none."""
+        """(dw, db) that solve the Newton system; None if rounding makes it unsolvable."""
         if self.upper is None:
             return None
         right = np.concatenate([right_w, right_b[None, :]]) if self.has_bias else right_w

@@ -42,26 +42,26 @@ if TYPE_CHECKING:
     from mercer.solvers.result import TracePoint
 
 DOUBLE = float(np.finfo(np.float64).eps)
-# From `SAMPLED` rows on, every so manieth is solved first, to this goal; of many functions, fewer.
+# From `SAMPLED` rows on, one row in this many is solved first, to this goal; fewer if there are many functions.
 SHARE, SHARE_OF_MANY, MANY = 5, 8, 10
 SAMPLE_GOAL = 1e-2
-# Share of a step's error that is left to the next step: usually, at most, and at least.
+# Forcing term of the inner iteration, the share of the error left to the next step: usual, largest, smallest.
 FORCING, COARSEST, FINEST = 0.03, 0.3, 1e-8
-# Where a step leaves more than this of the violation, the next ones are solved more finely; far away, where not the
-# system is inaccurate but its parabolas, not much.
+# If a step leaves more than this share of the violation, the next ones are solved more accurately; but less so far from
+# the solution, where the quadratic model rather than the linear system is inaccurate.
 POOR = 0.5
 FAR, FINEST_FAR = 0.1, 3e-3
-# A step from which the goal can be reached is solved as finely as that takes.
+# A step that can reach the goal is solved accurately enough to do so.
 LANDING = 0.1
-# Coefficients are solved to no less than this share of the tolerance, so that feasible ones nearby reach it.
+# The goal is never below this share of the tolerance; feasible coefficients nearby should reach the tolerance.
 HIGHEST_GOAL = 1e-5
-# What the bias leaves of the equality between steps, as a share of the goal.
+# Residual of the bias equation between steps, as a share of the goal.
 BALANCED = 1e-3
-# What changes the objective by less than this share of it, its rounding may hide.
+# Relative changes of the objective below this may be hidden by rounding.
 UNSEEN = 1e-14
-# Where max_iter sets no bound, this does.
+# Bound on the steps where max_iter sets none.
 MOST_STEPS = 200
-# Endings that are due to rounding.
+# Endings caused by rounding.
 ROUNDED = (Status.STALLED, Status.OPTIMAL_INACCURATE)
 
 
@@ -84,13 +84,13 @@ def solve(
         With a smooth loss.
     matrix : KernelMatrix
     tol : float
-        Largest difference at the end between a coefficient and what the loss asks for, as a
-        share of its C; and the relative duality gap.
+        Largest final difference between a coefficient and the response of its loss, relative to
+        its C; and the relative duality gap.
     limits : Limits, optional
     start : ndarray, optional
         Coefficients to start from.
     gap_tol : float, optional
-        The relative duality gap to end at, in the place of `tol`.
+        Stop at this relative duality gap instead of `tol`.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
     memory : int
@@ -132,7 +132,7 @@ class _Steps(NewtonState):
     # --- the steps ----------------------------------------------------------------------------
 
     def run(self) -> Solution:
-        # BLAS threads that are woken between products with K wait for each other more than they work.
+        # BLAS threads woken between products with K spend more time waiting than working.
         with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             try:
                 status = self._run()
@@ -157,7 +157,7 @@ class _Steps(NewtonState):
         return status
 
     def _in_coordinates(self) -> Status | None:
-        """The status of a problem that has coordinates, else None."""
+        """The status of a problem solved in coordinates, else None."""
         factor = self.K.coordinates(self.convex)
         if factor is None:
             return None
@@ -199,7 +199,7 @@ class _Steps(NewtonState):
                 return ended_by_rounding(violation)
 
     def _begin_with_sample(self) -> None:
-        """Begin with the solution for every few rows, in which each counts for as many."""
+        """Start from the solution of a sample of the rows, weighted to stand for all."""
         sample = self.problem.sample(SHARE if self.k < MANY else SHARE_OF_MANY)
         if sample is None:
             return
@@ -212,12 +212,12 @@ class _Steps(NewtonState):
         beta = np.zeros((self.n, self.k))
         beta[chosen] = found.beta.reshape(len(chosen), self.k)
         image, b = self.K.products(beta), np.atleast_1d(found.bias).astype(np.float64)
-        # Where C is large the sample is learnt by heart, which may be worse than nothing.
+        # With a large C the sample is overfitted, which may be worse than starting from zero.
         if self.objective(beta, image, image + b) < self.objective(self.beta, self.image, self.values()):
             self.beta, self.image, self.b, self.is_exact = beta, image, b, self.K.rounded is None
 
     def _holds_without_rounding(self, response: FloatArray, violation: float) -> bool:
-        """Whether what rounding does to the values of some points leaves the violation at the goal."""
+        """Whether the violation still meets the goal once rounding is removed from the values of some points."""
         image = self.K.checked(self.beta, self.image)
         moved = self.as_columns(self.problem.response(flat(image + self.b))) - response
         shift = float(np.max(np.abs(moved) / self.problem.C[:, None], initial=0.0))
@@ -229,7 +229,7 @@ class _Steps(NewtonState):
             return True
         before = self.beta, self.image, self.b
         self.make_feasible()
-        # Where they are not as stationary, the goal is set higher; in the end, with a C that is very large, in vain.
+        # If they are less stationary, the goal is tightened; with a very large C this may not help, and ends here.
         is_stationary = self._is_stationary() or self.goal < HIGHEST_GOAL * self.tol
         if is_stationary and gap(self.problem, self.beta, self.image, self.b) <= (
             self.tol if self.gap_tol is None else self.gap_tol
@@ -243,7 +243,7 @@ class _Steps(NewtonState):
         return self.violation(self.response()) <= self.tol
 
     def _verdict(self) -> Status:
-        """Feasible coefficients may be less stationary than those they are near to; then that is said."""
+        """OPTIMAL, or OPTIMAL_INACCURATE if making the coefficients feasible made them less stationary."""
         is_reached = self.is_sample or self.gap_tol is not None or self._is_stationary()
         return Status.OPTIMAL if is_reached else Status.OPTIMAL_INACCURATE
 
@@ -256,14 +256,14 @@ class _Steps(NewtonState):
         except NotPositiveDefinite:
             if self.K.rounded is None:
                 raise
-            # Roundings that go together, as those of entries that hardly differ, add up to more than noise.
+            # Correlated rounding, as of nearly equal entries, exceeds what independent noise would add up to.
             return self._go_on_without_rounding()
         if self.K.rounded is None:
             return self._search(change, image, is_last)
         return self._search_rounded(change, image, is_last)
 
     def _direction(self, root: "HessianRoot", rho: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
-        """(the change of the coefficients that is tried, that of their values, whether time is up)."""
+        """(change of the coefficients, change of their values, whether time is up)."""
         K, has_bias = self.K.to_factor(), self.problem.bias == "free"
         if K is not None:
             towards = self._through(rho)
@@ -271,7 +271,7 @@ class _Steps(NewtonState):
             return rho - moved, towards - image, False
         if self.factor is None:
             self.factor = low_rank_factor(self.K, root)
-        # What is rounded anyway needs no more than single precision.
+        # With a rounded matrix, single precision is enough.
         root = root if self.K.rounded is None else root.in_single()
         precondition = Preconditioner(self.factor, root, self.k, has_bias)
         x, size = precondition.guess(rho)
@@ -282,13 +282,13 @@ class _Steps(NewtonState):
         return begin - moved, towards - image, self.limits.stop()
 
     def _through(self, change: FloatArray) -> FloatArray:
-        """What a change of the coefficients does to the values."""
+        """The change of the values due to a change of the coefficients."""
         if self.K.rounded is None:
             return self.K.products(self.beta + change) - self.image
         return self.K.products(change)
 
     def _search_rounded(self, change: FloatArray, image: FloatArray, is_last: bool) -> bool:
-        """As `_search`, where rounding may hide that the objective falls: then, values are computed from the items."""
+        """`_search`; if rounding may hide a decrease of the objective, values are recomputed from the items."""
         if self._search(change, image, is_last):
             self.is_exact = False
             return True
@@ -306,16 +306,17 @@ class _Steps(NewtonState):
         return True
 
     def _accuracy(self, first: float) -> float:
-        """The error to stop at, from that of no step at all, about.
+        """The residual norm at which to stop, given about that of a zero step.
 
-        Errors shrink as fast as those of the parabolas do, but no further than is asked for; and always by some.
+        It decreases with the error of the quadratic model (superlinear convergence), but no further than required, and
+        always by some.
         """
         scale = float(self.problem.C.sum()) ** 0.5
         least = 0.1 * self.goal * float(self.problem.C.min()) ** 0.5
         return min(max(min(self.forcing, self.landing, first / scale) * first, least), COARSEST * first)
 
     def _search(self, change: FloatArray, image: FloatArray, is_last: bool) -> bool:
-        """Go along `change` until the objective has fallen by a fair share of what its slope says."""
+        """Backtrack along `change` until the objective decreases sufficiently (Armijo)."""
         values = self.values()
         slope = float(np.sum(change * self.image)) - float(np.sum(self.response() * image))
         now = self.objective(self.beta, self.image, values)
@@ -336,15 +337,15 @@ class _Steps(NewtonState):
         return False
 
     def _is_hidden(self, beta: FloatArray, image: FloatArray, b: FloatArray, now: float) -> bool:
-        """Whether the objective at a point is what it was, up to the rounding of the squared norm.
+        """Whether the objective at a point is unchanged up to the rounding of the squared norm.
 
-        Coefficients that are large and cancel, as those of equal rows with different labels do, leave little else.
+        Large coefficients that cancel, as those of equal rows with different labels do, leave little else.
         """
         size = (float(self.K.matrix.diag.max(initial=0.0)) + 1.0) * float(np.abs(beta).sum()) ** 2
         return abs(self.objective(beta, image, image + b) - now) <= DOUBLE * size
 
     def _is_better(self, beta: FloatArray, image: FloatArray, b: FloatArray) -> bool:
-        """Where rounding hides whether the objective falls: whether the violation does; if so, the point is taken."""
+        """If rounding hides a decrease of the objective, take the point if the violation falls; whether it did."""
         before, violation = (self.beta, self.image, self.b), self.violation(self.response())
         self.beta, self.image, self.b = beta, image, b
         if self.violation(self.response()) <= POOR * violation:
@@ -366,7 +367,7 @@ class _Steps(NewtonState):
         return Solution(flat(self.beta), gradient, bias, status, self.iterations, trace=self.trace)
 
     def _end_feasible(self) -> None:
-        """Coefficients with a dual value to report, unless they are much worse."""
+        """The coefficients with a finite dual value, unless they are much worse."""
         before = self.beta, self.image, self.b
         value = self.objective(self.beta, self.image, self.values())
         try:

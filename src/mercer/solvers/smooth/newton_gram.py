@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from mercer.solvers._types import SmoothRisk
     from mercer.solvers.limits import Limits
 
-# Up to this many points a step is a Cholesky factorisation, or the matrix is factored once and for all, if all
-# functions together have no more coordinates than that.
+# Up to this many points a step is a Cholesky factorisation; or the matrix is factored once, if all functions together
+# have at most this many coordinates.
 FACTORED = 700
 COORDINATES = 2000
-# From this C k(x, x) on, coefficients are so large that their values are better computed without them.
+# From this C k(x, x) on, coefficients are so large that values are better computed in coordinates.
 LARGE = 1e4
-# Up to this many a step may be a factorisation, where conjugate gradients do not come to their end.
+# Up to this many points a step may fall back on a factorisation if conjugate gradients do not converge.
 FACTORED_AT_LAST = 5000
 # From this many points on, the matrix may be rounded.
 SAMPLED = 1500
-# Rounding may change the system of a step by this share of a unit of curvature.
+# Rounding may change a Newton system by this share of a unit of curvature.
 ROUNDED = 0.05
-# Points at which values are computed from the items to see what rounding has done.
+# Points at which values are recomputed from the items to estimate the effect of rounding.
 CHECKED = 256
 
 
@@ -56,7 +56,7 @@ class NewtonMatrix:
     """
 
     rounded: RoundedMatrix | Any
-    matrix: Any  # a KernelMatrix; what else it can do, its class is asked for
+    matrix: Any  # a KernelMatrix; its class says what else it supports
 
     def __init__(self, problem: "SmoothRisk", matrix: "KernelMatrix", limits: "Limits", memory: int) -> None:
         self.problem, self.limits, self.memory = problem, limits, memory
@@ -65,7 +65,7 @@ class NewtonMatrix:
         self.rounded, self.is_hard = None, False
 
     def keep(self) -> None:
-        """Keep the matrix in memory where it has room: rounded if that will do, else as it is."""
+        """Keep the matrix in memory if it fits: rounded if that is accurate enough, else as it is."""
         matrix, n = self.matrix, self.n
         self.matrix = matrix.in_double() if matrix.is_rough or self._is_small else matrix
         if not isinstance(matrix, EvaluatedMatrix):
@@ -84,17 +84,18 @@ class NewtonMatrix:
             self.matrix = self.matrix.stored(self.limits.stop)
 
     def _if_fine(self, rounded: RoundedMatrix | None) -> RoundedMatrix | None:
-        """The rounded matrix, if the curvature that there is to begin with allows for its rounding."""
+        """The rounded matrix, if the initial curvature tolerates its rounding."""
         curvature = self.problem.root(flat(np.zeros((self.n, self.k)))).largest
         return rounded if rounded is not None and rounded.noise * curvature <= ROUNDED else None
 
     def keep_without_rounding(self) -> None:
-        """Leave the rounded matrix behind."""
+        """Replace the rounded matrix."""
         self.rounded = None
         self._keep_whole()
 
     def keep_for_factors(self) -> bool:
-        """All of it in double precision, for factorisations of one function; whether that is possible, and new."""
+        """Store the matrix in double precision, for factorisations of one function; whether that is possible and
+        new."""
         is_new = self.matrix.dtype != np.float64 or (self.k == 1 and self.n > FACTORED)
         if self.is_hard or not is_new or self.n > FACTORED_AT_LAST or 8 * self.n**2 > self.memory:
             return False
@@ -108,11 +109,11 @@ class NewtonMatrix:
         return float(self.problem.C.max(initial=0.0)) * float(self.matrix.diag.max(initial=0.0)) > LARGE
 
     def coordinates(self, is_definite: bool) -> FloatArray | None:
-        """L with K + t 11' = L L', where that is small, in memory and definite, else None."""
+        """L with K + t 11' = L L' if that is small, in memory and positive definite, else None."""
         K = self.in_memory() if self._is_small else None
         factor = None if K is None else coordinates(K, is_definite)
         width = 0 if factor is None else self.k * factor.shape[1]
-        # A Hessian, its factor and what they are made from.
+        # Space for a Hessian, its factor and their inputs.
         return factor if width <= COORDINATES and 32 * width**2 <= self.memory else None
 
     def release(self) -> None:
@@ -126,15 +127,15 @@ class NewtonMatrix:
         return self.k == 1 and self.n <= (FACTORED_AT_LAST if self.is_hard else FACTORED)
 
     def to_factor(self) -> FloatArray | None:
-        """K + t 11' in double precision where it is to be factored and in memory, else None."""
+        """K + t 11' in double precision if it is to be factored and in memory, else None."""
         return self.in_memory() if self.is_factored else None
 
     def in_memory(self) -> FloatArray | None:
-        """K + t 11' in double precision where it is in memory, else None."""
+        """K + t 11' in double precision if it is in memory, else None."""
         if not (self.matrix.is_stored and self.matrix.dtype == np.float64):
             return None
         K = self.matrix.values[:, : self.n]
-        return K + 1.0 if self.problem.bias == "penalised" else K
+        return K + 1.0 if self.problem.bias == "penalized" else K
 
     def products(self, values: FloatArray) -> FloatArray:
         """(K + t 11') @ values, fast."""
@@ -153,7 +154,7 @@ class NewtonMatrix:
         return self._shifted(np.stack(columns, axis=1), values)
 
     def checked(self, beta: FloatArray, image: FloatArray) -> FloatArray:
-        """`image` with rows here and there computed from the items: what rounding has done shows in them."""
+        """`image` with a sample of rows recomputed from the items, to reveal the effect of rounding."""
         matrix, image = self.matrix, image.copy()
         rows = np.random.default_rng(0).permutation(self.n)[:CHECKED]
         found = tiles.product(
@@ -163,4 +164,4 @@ class NewtonMatrix:
         return image
 
     def _shifted(self, image: FloatArray, values: FloatArray) -> FloatArray:
-        return image + values.sum(axis=0) if self.problem.bias == "penalised" else image
+        return image + values.sum(axis=0) if self.problem.bias == "penalized" else image

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def parts(problem: "SmoothRisk", beta: FloatArray, image: FloatArray, b: FloatArray) -> tuple[FloatArray, Any]:
-    """Projections and intercepts, apart, of coefficients with values ``image + b``."""
+    """Projections and intercepts, separately, of coefficients with values ``image + b``."""
     total = beta.sum(axis=0)
-    is_penalised = problem.bias == "penalised"
+    is_penalised = problem.bias == "penalized"
     intercept = total if is_penalised else b
     projections = flat(image - total if is_penalised else image)
     return projections, float(intercept[0]) if beta.shape[1] == 1 else intercept
@@ -26,7 +26,7 @@ def gap(problem: "SmoothRisk", beta: FloatArray, image: FloatArray, b: FloatArra
 
 
 def early_end(limits: "Limits", iterations: int, most: int) -> Status | None:
-    """The status of a fit that has to end after so many iterations, None if it may go on."""
+    """The status of a fit that has to end after this many iterations, None if it may go on."""
     if (status := limits.reached()) is not None:
         return status
     if limits.iterations_left(iterations) <= 0:
@@ -37,7 +37,7 @@ def early_end(limits: "Limits", iterations: int, most: int) -> Status | None:
 def report(
     problem: "SmoothRisk", limits: "Limits", iterations: int, violation: float, beta: FloatArray, image: FloatArray
 ) -> TracePoint:
-    """A `TracePoint` of coefficients, told to the limits."""
+    """A `TracePoint` of coefficients, reported to the callbacks."""
     dual = problem.dual_value(flat(beta), parts(problem, beta, image, 0.0 * image[0])[0])
     point = TracePoint(limits.seconds, iterations, violation, dual, len(beta), len(beta))
     limits.report(point)

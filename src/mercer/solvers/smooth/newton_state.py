@@ -1,4 +1,4 @@
-"""The state of Newton's method in a feature space: coefficients, their values, the biases, and what follows."""
+"""The state of Newton's method in a feature space: coefficients, their values and the biases."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mercer.solvers._types import SmoothRisk
     from mercer.solvers.smooth.newton_gram import NewtonMatrix
 
-# A change of the values this much smaller than the goal need not be computed from the items.
+# Value changes this much smaller than the goal need not be recomputed from the items.
 NEGLIGIBLE = 1e-3
 
 
@@ -33,7 +33,7 @@ class NewtonState:
     b : ndarray (k,)
         The biases.
     is_exact : bool
-        Whether `image` is without what a rounded matrix does to it.
+        Whether `image` is free of the error of a rounded matrix.
     """
 
     beta: FloatArray
@@ -56,7 +56,7 @@ class NewtonState:
         return self.image + self.b
 
     def response(self) -> FloatArray:
-        """What the losses ask of the coefficients at these values."""
+        """The coefficients that the losses respond with at these values."""
         image, b, found = self._last_response
         if image is not self.image or b is not self.b:
             found = self.as_columns(self.problem.response(flat(self.values())))
@@ -64,7 +64,7 @@ class NewtonState:
         return found
 
     def violation(self, response: FloatArray) -> float:
-        """How far the coefficients are from that, as a share of their C."""
+        """The largest difference between response and coefficients, relative to C."""
         return float(np.max(np.abs(response - self.beta) / self.problem.C[:, None], initial=0.0))
 
     def objective(self, beta: FloatArray, image: FloatArray, values: FloatArray) -> float:
@@ -73,12 +73,12 @@ class NewtonState:
         return value if np.isfinite(value) else np.inf
 
     def compute_exactly(self) -> None:
-        """The values of these coefficients, without what rounding has done to them."""
+        """Recompute the values of these coefficients without accumulated rounding."""
         self.image, self.is_exact = self.K.products_in_double(self.beta), True
         self.settle_bias()
 
     def make_feasible(self) -> None:
-        """Take the feasible coefficients next to these."""
+        """Project these coefficients on the feasible set."""
         before, self.beta = self.beta, self.as_columns(self.problem.feasible(flat(self.beta)))
         change = self.beta - before
         rounded = self.K.rounded
@@ -89,9 +89,9 @@ class NewtonState:
         self.settle_bias()
 
     def settle_bias(self) -> None:
-        """Take the best biases for these values."""
+        """Take the optimal biases for these values."""
         self.b = self.bias_of(self.image)
 
     def bias_of(self, image: FloatArray, share: float = EXACTLY) -> FloatArray:
-        """The best biases for projections, up to a share of all C in the equality of the dual."""
+        """The optimal biases for projections, to within a share of the sum of C in the dual equality."""
         return best_bias(self.problem, image, self.b, share)

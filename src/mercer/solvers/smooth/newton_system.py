@@ -10,7 +10,7 @@ section 3.4, with a bias). The coefficients then change by :math:`\rho - A x`. T
 
 *factored*, for one function and up to a thousand points or so: Cholesky, n^3 / 3 multiplications;
 
-*iterated*: conjugate gradients on the plane of the second line, each of them one product with K.
+*iterated*: conjugate gradients on the plane of the second equation, with one product with K per iteration.
 A factor K ≈ L L' of low rank, computed once for a fit, preconditions them: I + A' L L' A is inverted
 by a system of the size of its rank (Woodbury), so that only what L leaves out costs iterations.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mercer.problems.kernel_methods.kernel_risk import DiagonalRoot
     from mercer.solvers._types import HessianRoot, Operation
 
-# Iterations after which a step is taken as it is: the next one begins with what is left.
+# Iterations after which a step is taken as it is; the next one continues with the remainder.
 MOST_ITERATIONS = 300
 
 
@@ -58,16 +58,16 @@ def _factored(system: FloatArray) -> tuple[FloatArray, bool]:
 
 
 class Preconditioner:
-    """(I + A' L L' A)^-1 by Woodbury, restricted to the plane 1' A x = 0 where b is free.
+    """(I + A' L L' A)^-1 by Woodbury, restricted to the plane 1' A x = 0 if b is free.
 
-    With W = L' H 1 and Z = (I + L' H L)^-1 W, what the plane needs is W and Z too: one use takes one
-    product with A and one with A', whatever the number of functions.
+    With W = L' H 1 and Z = (I + L' H L)^-1 W, the plane needs only W and Z: one application takes one product with A
+    and one with A', whatever the number of functions.
     """
 
     def __init__(self, factor: FloatArray, root: "HessianRoot", n_functions: int, has_bias: bool) -> None:
         self.factor, self.root, self.k = factor, root, n_functions
         width = factor.shape[1]
-        # The column of ones brings W and 1' H 1 along.
+        # The column of ones yields W and 1' H 1 as well.
         blocks = root.blocks(np.column_stack([factor, np.ones(len(factor), factor.dtype)]))
         blocks = blocks.reshape(self.k, width + 1, self.k, width + 1)
         inner = blocks[:, :width, :, :width].reshape(self.k * width, self.k * width).astype(np.float64)
@@ -78,7 +78,7 @@ class Preconditioner:
             self._beside = blocks[:, :width, :, width].reshape(self.k * width, self.k).astype(np.float64)
             self._through = self._solved(self._beside)
             sums = blocks[:, width, :, width] - self._beside.T @ self._through
-            # A shift of all functions changes nothing: that direction is left out, up to rounding.
+            # A common shift of all functions changes nothing: that direction is excluded, up to rounding.
             self._sums = np.linalg.pinv(sums, rcond=1e-12 if factor.dtype == np.float64 else 1e-6, hermitian=True)
             self._inverse = np.linalg.pinv(root.total, rcond=1e-6, hermitian=True)
 
@@ -88,7 +88,7 @@ class Preconditioner:
     def __call__(self, x: FloatArray) -> FloatArray:
         out = self.root.times(x)
         if self._sums is not None and x.dtype == np.float64:
-            # What is across the plane has no say, but in single precision its rounding would outweigh what is on it.
+            # Components across the plane are irrelevant, but in single precision their rounding would dominate.
             across = self._across(out)
             x, out = x - across, out - self.root.times(across)
         inside = self._solved((self.factor.T @ out.astype(self.factor.dtype, copy=False)).T.ravel().astype(np.float64))
@@ -101,11 +101,11 @@ class Preconditioner:
         return x - self.root.transposed_times(back + moved)
 
     def _across(self, out: FloatArray) -> FloatArray:
-        """Of an x, given as A x, what is not on the plane."""
+        """The component of x, given as A x, across the plane."""
         return self.root.transposed_times(np.broadcast_to(self._inverse @ out.sum(axis=0), out.shape))
 
     def guess(self, rho: FloatArray) -> tuple[FloatArray, float]:
-        """(x that solves the system with L L' in the place of K, the norm of what it has to solve)."""
+        """(x that solves the system with L L' in place of K, the norm of its right-hand side)."""
         kind = self.factor.dtype
         described = self.factor @ (self.factor.T @ rho.astype(kind, copy=False))
         right = self.root.transposed_times(described)

@@ -1,7 +1,7 @@
 """The biases that minimise a smooth risk for given projections: Newton's method with halved steps.
 
-A step that gains less than the rounding of the risk is judged by what it leaves of the equality of the dual instead:
-the risk determines b to only half of the digits, its derivative to all.
+A step whose gain is below the rounding of the risk is judged by the residual of the dual equality instead: the risk
+determines b to only half of the digits, its derivative to all.
 
 Cost of a step: one pass over the values for each function.
 """
@@ -16,7 +16,7 @@ from mercer.solvers.tolerances import SHORTEST, UNSEEN
 if TYPE_CHECKING:
     from mercer.solvers._types import SmoothRisk
 
-# What is left of the equality of the dual, as a share of all C.
+# Residual of the dual equality, as a share of the sum of C.
 EXACTLY = 1e-14
 MOST_STEPS = 100
 
@@ -31,7 +31,7 @@ def best_bias(problem: "SmoothRisk", image: FloatArray, start: FloatArray, share
         Projections.
     start : ndarray (k,)
     share : float
-        The sum of what the losses ask for may differ from zero by this share of all C.
+        The responses may sum to at most this share of the sum of C.
     """
     if problem.bias != "free":
         return np.zeros(len(start))
@@ -50,7 +50,7 @@ def best_bias(problem: "SmoothRisk", image: FloatArray, start: FloatArray, share
 def _moved(
     problem: "SmoothRisk", image: FloatArray, b: FloatArray, step: FloatArray, now: float, pull: FloatArray
 ) -> tuple[FloatArray, float, FloatArray] | None:
-    """(b, risk, pull) after as much of a step as is no worse, halved as often as that takes; None where nothing is."""
+    """(b, risk, pull) after a step, halved until it is no worse; None if no length is."""
     is_hidden, length = float(pull @ step) <= UNSEEN * abs(now), 1.0
     while length > SHORTEST:
         tried = b + length * step
@@ -62,12 +62,12 @@ def _moved(
 
 
 def _pull(problem: "SmoothRisk", image: FloatArray, b: FloatArray) -> FloatArray:
-    """Sums of what the losses ask for, which are zero for the best b."""
+    """Column sums of the responses, which vanish at the optimal b."""
     return problem.response(flat(image + b)).reshape(image.shape).sum(axis=0)
 
 
 def flat(values: FloatArray) -> FloatArray:
-    """As a problem takes it: without a column where there is one function."""
+    """In the problem's shape: without a column for a single function."""
     return values[:, 0] if values.shape[1] == 1 else values
 
 

@@ -30,21 +30,21 @@ if TYPE_CHECKING:
     from mercer.problems.svm.rank import Ranking, RankPoint
 
 MOST_STEPS = 200
-# Conjugate gradients of a step at most, and the share of the error that is left to the next step.
+# Most conjugate gradient iterations per step, and the share of the error left to the next step.
 MOST_ITERATIONS = 300
 FORCING = 0.03
-# Objectives that differ by this share are equal.
+# Objectives equal up to this share count as equal.
 ROUNDING = 1e-13
-# To what a rounded hinge is solved at most, and how many narrower ones may be worse before the end. Coefficients are
-# differences of values divided by the width, known to 1e-8 at the narrowest: whoever asks for less than 1e-9 has the
-# same steps, and so the same answer, as one who asks for that.
+# The finest accuracy for a rounded hinge, and how many narrower widths may be worse before giving up. Coefficients are
+# differences of values divided by the width, accurate to 1e-8 at the narrowest, so any tolerance below 1e-9 gives the
+# same steps and the same answer.
 FINEST, MOST_WORSE = 5e-10, 2
 SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
-# Endings that are not due to a limit.
+# Endings not caused by a limit.
 SETTLED = (*SOLVED, Status.STALLED)
 
 
-# A C that is very large may overflow; the status says what became of that.
+# A very large C may overflow; the status reports the outcome.
 @np.errstate(over="ignore", invalid="ignore")
 def solve(
     problem: "Ranking",
@@ -63,12 +63,12 @@ def solve(
     problem : Ranking
     matrix : KernelMatrix
     tol : float
-        Largest difference between a coefficient and what the losses ask for, as a share of the largest;
+        Largest difference between a coefficient and the response of the losses, relative to the largest;
         and the relative duality gap.
     limits : Limits, optional
     start : ndarray (n,), optional
     gap_tol : float, optional
-        The relative gap to end at, in the place of `tol`.
+        Stop at this relative gap instead of `tol`.
     convex : bool
         Whether the kernel is known to be positive semidefinite.
 
@@ -91,16 +91,16 @@ def _by_narrowing(
     gap_tol: float | None,
     convex: bool,
 ) -> Solution:
-    """The hinge, by narrower and narrower roundings of its corner; the best of them is kept.
+    """The hinge, by rounding its corner more and more narrowly; the best solution is kept.
 
-    Each is solved no further than `FINEST`: what rounding leaves of a wide one is no reason not to try a narrower, and
-    where narrower ones are worse, because rounding decides there too, the end has come.
+    Each width is solved no further than `FINEST`: rounding errors at a wide one are no reason to skip narrower ones,
+    and once narrower ones are worse, rounding dominates there too and the search ends.
     """
     goal, done, trace, width = tol if gap_tol is None else gap_tol, 0, [], 1.0
     best: Solution | Any = None
     least, worse = np.inf, 0
     while width >= NARROWEST and worse < MOST_WORSE:
-        # Half of what is asked for: the certificate computes the values anew, and rounds otherwise.
+        # Half of the tolerance: the certificate recomputes the values with different rounding.
         accuracy = max(0.5 * min(tol, goal), FINEST)
         steps = _Steps(problem.narrowed(width), matrix, accuracy, limits.after(done), start, None, convex)
         found = steps.run()
@@ -117,7 +117,7 @@ def _by_narrowing(
 
 
 def _as_of(solution: Solution, status: Status, iterations: int, trace: list[TracePoint]) -> Solution:
-    """The solution with what was known when everything ended."""
+    """The solution with the state at the time of stopping."""
     solution.status, solution.iterations, solution.trace = status, iterations, trace
     return solution
 
@@ -177,7 +177,7 @@ class _Steps:
             if self.limits.iterations_left(self.iterations) <= 0:
                 return Status.ITERATION_LIMIT
             has_steps = self.iterations < MOST_STEPS
-            # What this promises is known to rounding only: it may promise less for ever.
+            # The predicted decrease is only known to rounding, so it may keep shrinking for ever.
             if has_steps and gap <= self.tol and self._settled(point, ahead, primal, violation):
                 continue
             if not (has_steps and self._step(point, residual, ahead, primal)):
@@ -198,9 +198,9 @@ class _Steps:
         self.limits.report(self.trace[-1])
 
     def _settled(self, point: "RankPoint", ahead: FloatArray, primal: float, violation: float) -> bool:
-        """Take the coefficients that the losses ask for; False where that does not help.
+        """Take the responses of the losses as coefficients; False if that does not help.
 
-        Where K is singular, values do not determine coefficients, and steps end at others that are as good.
+        If K is singular, values do not determine coefficients, and the steps end at equivalent ones.
         """
         f = self.f + ahead
         found = self.problem.at(f)
@@ -212,9 +212,9 @@ class _Steps:
         return True
 
     def _step(self, point: "RankPoint", residual: FloatArray, ahead: FloatArray, primal: float) -> bool:
-        """One Newton step; False where none makes the objective fall."""
+        """One Newton step; False if it cannot decrease the objective."""
         step, image = self._direction(point, residual, ahead)
-        # Slope of the objective along the step: that of the losses and of the norm.
+        # Directional derivative along the step: losses plus norm.
         slope = -float(residual @ image)
         if not slope < 0:
             return False
@@ -231,7 +231,7 @@ class _Steps:
     def _direction(self, point: "RankPoint", residual: FloatArray, ahead: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(d, K d) by conjugate gradients; `ahead` is K residual.
 
-        Directions are such pairs too: their K d is then no product, but a sum of those known.
+        Directions are pairs too, so that K d is a sum of known products.
         """
         goal = FORCING**2 * float(residual @ ahead)
         recursion = Recursion(residual, self._with_values, _in_feature_space, np.stack([residual, ahead]))
@@ -250,5 +250,5 @@ class _Steps:
 
 
 def _in_feature_space(coefficients: FloatArray, pair: FloatArray) -> float:
-    """The inner product of two functions, one of them with its values."""
+    """The inner product of two functions, given the values of one."""
     return float(coefficients @ pair[1])

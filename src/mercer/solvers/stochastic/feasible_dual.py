@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from mercer.problems.svm.soft_margin import SoftMargin
 
 MOST_PASSES = 200
-# A pass that raises the dual by less than this share of it is the last; so is one after which
-# the gap is this share of the primal.
+# Stop after a pass that raises the dual by less than this share, or leaves a gap below this share of the primal.
 WORTH_A_PASS = 1e-4
 SMALL_GAP = 1e-6
 
@@ -88,7 +87,7 @@ def raise_dual(
         Asked between passes.
     """
     products, signs, C = RowProducts(view_rows(X), X.shape[1]), problem.signs.astype(np.float64), problem.C
-    bias = float(problem.bias == "penalised")
+    bias = float(problem.bias == "penalized")
     squares = products.squares() + bias
     starts = [_scaled(products, signs, bias, where * C) for where in (signs * values < 1.0, np.ones(len(C)))]
     alpha, v = max(starts, key=lambda start: start[0].sum() - 0.5 * start[1] @ start[1])

@@ -88,7 +88,7 @@ class KernelIterate(Iterate):
         return values + float(self.steps.has_bias) * self.beta.sum()
 
     def last(self) -> FloatArray:
-        """Coefficients of the iterate that the next step would use."""
+        """Coefficients of the iterate that the next step uses."""
         return self.clock[SCALE] / (self.steps.lam * self.clock[STEP]) * self.beta
 
     def mean(self) -> FloatArray:
@@ -96,15 +96,15 @@ class KernelIterate(Iterate):
         return (self.clock[SUM] * self.beta - self.sums) / max(1, self.iterations)
 
     def coefficients(self) -> FloatArray:
-        """As asked for: of the mean, or of the last iterate."""
+        """As requested: of the mean, or of the last iterate."""
         return self.mean() if self.steps.averaged else self.last()
 
     def support(self) -> IndexArray:
-        """Items without which the run cannot go on."""
+        """Items that the run needs to continue."""
         return np.flatnonzero((self.beta != 0.0) | (self.sums != 0.0))
 
     def extended(self, more: int) -> "KernelIterate":
-        """The same run with `more` items after those it has."""
+        """The same run with `more` items appended."""
         other = KernelIterate(len(self.beta) + more, self.steps, self.budget, self.strategy)
         other.clock = self.clock.copy()
         for name in ("beta", "sums", "ages"):
@@ -112,5 +112,5 @@ class KernelIterate(Iterate):
         return other
 
     def keep(self, places: IndexArray) -> None:
-        """Forget all items but those at `places`, which include `support`."""
+        """Drop all items but those at `places`, which include `support`."""
         self.beta, self.sums, self.ages = self.beta[places], self.sums[places], self.ages[places]

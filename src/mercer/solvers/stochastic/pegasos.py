@@ -45,18 +45,18 @@ from mercer.solvers.stochastic.visit_order import Sampler
 if TYPE_CHECKING:
     from mercer.kernels._types import Stop
 
-# Points of a trace at most.
+# Most points of a trace.
 TRACE_POINTS = 50
-# Entries of rows in the first slice of a run.
+# Row entries in the first slice of a run.
 FIRST_SLICE = 2**20
-# Weights beyond this overflow when they are multiplied.
+# Larger weights overflow when multiplied.
 LARGEST = 1e100
 OVERFLOW = "the weights overflow on X; scale the features, or raise lam"
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What a step is made of.
+    """The settings of a step.
 
     Attributes
     ----------
@@ -112,14 +112,14 @@ class SGDSolution:
     Attributes
     ----------
     weights : ndarray (d,)
-        The mean of the iterates, or the last one where no average was asked for.
+        The mean of the iterates, or the last one without averaging.
     intercept : float
     status : Status
         OPTIMAL when all steps were taken.
     iterations : int
     trace : list of StepPoint
     iterate : LinearIterate
-        From which the run can go on.
+        To continue the run from.
     """
 
     weights: np.ndarray
@@ -131,11 +131,11 @@ class SGDSolution:
 
 
 class Iterate:
-    """A point of a run: what every form of SGD keeps, and how a run is cut into slices."""
+    """The state of a run: what every form of SGD keeps, and how a run is cut into slices."""
 
     _slice: int | None
 
-    # Visits between two points of a trace at least, so that the trace costs next to nothing.
+    # Least visits between two points of a trace, so that tracing costs next to nothing.
     visits_a_point = 2**15
 
     def __init__(self, steps: Steps) -> None:
@@ -163,9 +163,9 @@ class Iterate:
         limits: Limits,
         on_slice: Callable[[], object] | None = None,
     ) -> Status | None:
-        """Visit rows in slices; the status that ended it, or None when all were visited.
+        """Visit rows in slices; the status that ended it, or None once all were visited.
 
-        `order` is a function of (first, count): which rows to visit, for `total` visits.
+        `order` is a function of (first, count) that gives the rows to visit, for `total` visits.
         """
         draw, total = order
         done, size = 0, self._slice or self._first_slice(source)
@@ -185,11 +185,11 @@ class Iterate:
         return None
 
     def _first_slice(self, source: Any) -> int:
-        """Visits of which it is known that they take no longer than a slice may."""
+        """Visits known to fit into one slice."""
         return self.steps.batch_size
 
     def take_trace(self, limits: Limits) -> StepPoint:
-        """A point of the trace for what was visited since the last one."""
+        """A trace point for the visits since the last one."""
         rows = max(1.0, self.clock[ROWS])
         point = StepPoint(limits.seconds, self.iterations, self.clock[LOSS] / rows, self.clock[SHORT] / rows)
         self.clock[[ROWS, SHORT, LOSS]] = 0.0
@@ -224,7 +224,7 @@ class LinearIterate(Iterate):
         return batch * max(1, FIRST_SLICE * rows.n_rows // max(1, rows.n_entries * batch))
 
     def last(self) -> FloatArray:
-        """The iterate that the next step would use, bias included."""
+        """The iterate that the next step uses, bias included."""
         return self.clock[SCALE] / (self.steps.lam * self.clock[STEP]) * self.theta
 
     def mean(self) -> FloatArray:
@@ -232,7 +232,7 @@ class LinearIterate(Iterate):
         return (self.clock[SUM] * self.theta - self.sums) / max(1, self.iterations)
 
     def weights(self) -> tuple[FloatArray, float]:
-        """(w, b) as asked for: the mean, or the last iterate."""
+        """(w, b) as requested: the mean, or the last iterate."""
         found = self.mean() if self.steps.averaged else self.last()
         if not np.abs(found).max(initial=0.0) < LARGEST:
             raise DataError(OVERFLOW)
@@ -285,13 +285,13 @@ def solve(
         Labels, +1 or -1.
     lam : float
     T : int, optional
-        Steps; or `epochs`, so many times the rows. One of them is needed.
+        Number of steps; or `epochs`, a multiple of the number of rows. One of them is required.
     batch_size : int
     average : bool
         Whether the answer is the mean of the iterates or the last one.
     projected : bool
         Project w onto the ball of radius 1/sqrt(lambda) after each step.
-    bias : {"none", "penalised"}
+    bias : {"none", "penalized"}
     sampling : {"replacement", "permutation"}
     limits : Limits, optional
     seed : int
@@ -308,12 +308,12 @@ def solve(
     >>> print(found.weights.round(2), found.status.name)
     [1.] OPTIMAL
     """
-    if bias not in ("none", "penalised"):
-        raise ParameterError(f'bias must be "none" or "penalised" for SGD, got {bias!r}; solver="smo" takes a free one')
+    if bias not in ("none", "penalized"):
+        raise ParameterError(f'bias must be "none" or "penalized" for SGD, got {bias!r}; solver="smo" takes a free one')
     limits = limits or Limits()
     weights = np.ones(len(signs))
     radius = ball_radius(lam, weights) if projected else np.inf
-    iterate = LinearIterate(X.shape[1], Steps(lam, batch_size, radius, bias == "penalised", average))
+    iterate = LinearIterate(X.shape[1], Steps(lam, batch_size, radius, bias == "penalized", average))
     sampler = Sampler(len(signs), seed, sampling)
     T = step_count(T, epochs, sampler.epoch_size, batch_size)
     status, trace = run_steps(iterate, X, signs, weights, sampler, T, limits)
@@ -322,7 +322,7 @@ def solve(
 
 
 def ball_radius(lam: float, weights: FloatArray) -> float:
-    """sqrt(mean loss weight / lambda): the minimiser is never longer (by strong duality)."""
+    """sqrt(mean loss weight / lambda): a bound on the norm of the minimiser, by strong duality."""
     return float(np.sqrt(np.mean(weights) / lam))
 
 

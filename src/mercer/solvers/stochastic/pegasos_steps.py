@@ -25,16 +25,16 @@ from mercer._types import Array, FloatArray, IndexArray
 if TYPE_CHECKING:
     from mercer._jit.row_views import RowView
 
-# The places of a clock: the step to come, a, H, |theta|^2; then, for the trace, the rows seen,
-# those that fell short of the margin and the sum of their losses.
+# Entries of a clock: the next step, a, H, |theta|^2; then, for the trace, the rows seen, those below the margin and the
+# sum of their losses.
 STEP, SCALE, SUM, NORM, ROWS, SHORT, LOSS = range(7)
-# A margin of 1 up to rounding is 1: else the last bit would decide, and the forms would part.
+# A margin of 1 up to rounding counts as 1: otherwise the last bit would decide, and the forms would diverge.
 ENOUGH = 1.0 - 1e-10
 SMALLEST_SCALE = 1e-5
 
 
 class Rule(NamedTuple):
-    """Rows at each step, lambda, the radius of the ball onto which w is projected, and the feature of the bias."""
+    """Rows per step, lambda, the radius of the ball onto which w is projected, and the bias feature."""
 
     batch: int
     lam: float
@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """theta and Theta as coefficients of items, and the step at which each was last added to."""
+    """theta and Theta as coefficients of items, and the step at which each was last updated."""
 
     beta: np.ndarray
     sums: np.ndarray
@@ -67,7 +67,7 @@ def new_clock() -> FloatArray:
 
 @jit
 def value_of(rows: "RowView", i: int, theta: FloatArray, bias: float) -> float:
-    """<theta, x_i>, the feature of the bias included."""
+    """<theta, x_i>, the bias feature included."""
     vector_loop()
     return row_dot_fresh(rows, i, theta) + bias * theta[theta.shape[0] - 1]
 
@@ -87,14 +87,14 @@ def linear_steps(
 ) -> None:
     """Visit the rows of `order`, some of them at each step.
 
-    theta and sums (Theta) have one entry more than there are features: the bias, which is the
-    weight of a feature that is `bias` (0 or 1) everywhere. Without averaging `sums` is empty.
+    theta and sums (Theta) have one entry more than there are features: the bias, the weight of a feature that is `bias`
+    (0 or 1) everywhere. Without averaging `sums` is empty.
     """
     vector_loop()
     batch, lam, radius, bias = rule
     last = theta.shape[0] - 1
     averaged, projected = sums.shape[0] > 0, radius < UNBOUNDED
-    # In registers: what stands in an array is stored and loaded anew at each step.
+    # In registers: array entries would be stored and loaded again at each step.
     step_number, factor, total, loss, missed = clock[STEP], clock[SCALE], clock[SUM], 0.0, 0
     for begin in range(0, order.shape[0], batch):
         end = min(begin + batch, order.shape[0])
@@ -149,7 +149,7 @@ def single_steps(
     theta: FloatArray,
     sums: FloatArray,
 ) -> None:
-    """As `linear_steps` with one row at each step and no projection: the book's algorithm, a third faster."""
+    """`linear_steps` with one row per step and no projection: the book's algorithm, a third faster."""
     last, n = theta.shape[0] - 1, order.shape[0]
     step_number, total, loss, missed = clock[STEP], clock[SUM], 0.0, 0
     for k in range(n):
@@ -179,9 +179,9 @@ def single_steps(
 
 @jit
 def project(clock: FloatArray, lam: float, radius: float) -> bool:
-    """Shrink w, by its scale alone, into the ball in which the minimiser is known to lie.
+    """Project w, by its scale alone, onto the ball that contains the minimiser.
 
-    Whether the scale has become so small that sums of iterates would lose digits.
+    Returns whether the scale has become so small that sums of iterates would lose digits.
     """
     norm = clock[SCALE] / (lam * clock[STEP]) * np.sqrt(max(clock[NORM], 0.0))
     if norm > radius:
@@ -191,7 +191,7 @@ def project(clock: FloatArray, lam: float, radius: float) -> bool:
 
 @jit
 def rescale(clock: FloatArray, theta: FloatArray, sums: FloatArray) -> None:
-    """Put the scale into theta, which is then theta itself."""
+    """Multiply the scale into theta."""
     scale, total = clock[SCALE], clock[SUM]
     for j in range(sums.shape[0]):
         sums[j] -= total * theta[j]
@@ -214,10 +214,10 @@ def kernel_steps(
     budget: int,
     merging: bool,
 ) -> None:
-    """The same steps when rows are known by their kernel matrix alone.
+    """The same steps for rows known only by their kernel matrix.
 
-    theta = sum_j beta_j psi(x_j), and `order` are places in the pool. With a budget the pool holds every
-    support vector.
+    theta = sum_j beta_j psi(x_j), and `order` holds indices into the pool. With a budget the pool holds every support
+    vector.
     """
     (items, G, values), (beta, sums, ages) = pool, expansion
     batch, lam, radius, _ = rule
@@ -272,7 +272,7 @@ def keep_budget(
     budget: int,
     merging: bool,
 ) -> None:
-    """Give up support vectors until no more than `budget` are left."""
+    """Remove support vectors until at most `budget` are left."""
     held = 0
     for j in pool:
         held += beta[j] != 0.0
@@ -297,7 +297,7 @@ def keep_budget(
 
 @jit
 def least_needed(G: FloatArray, pool: IndexArray, clock: FloatArray, beta: FloatArray, ages: FloatArray) -> int:
-    """The support vector of smallest |beta_j| |psi(x_j)|, not of this step; of equals the oldest."""
+    """The support vector of smallest |beta_j| |psi(x_j)|, not of this step; among equals the oldest."""
     least, smallest = -1, 0.0
     newest = clock[STEP] - 1.0
     for j in range(pool.shape[0]):
@@ -305,7 +305,7 @@ def least_needed(G: FloatArray, pool: IndexArray, clock: FloatArray, beta: Float
         if coefficient != 0.0:
             size = coefficient * coefficient * G[j, j]
             if ages[pool[j]] == newest:
-                size += 1e300  # only when there is nothing else
+                size += 1e300  # only if there is no other
             if least < 0 or size < smallest or (size == smallest and ages[pool[j]] < ages[pool[least]]):
                 least, smallest = j, size
     return least
@@ -315,7 +315,7 @@ def least_needed(G: FloatArray, pool: IndexArray, clock: FloatArray, beta: Float
 def cheapest_merge(
     G: FloatArray, pool: IndexArray, clock: FloatArray, beta: FloatArray, ages: FloatArray, least: int
 ) -> int:
-    """`least`, or a support vector of this step if another one stands for it with less loss."""
+    """`least`, or a support vector of this step that another can replace at a smaller loss."""
     best, smallest = least, merge_loss(G, pool, beta, least)
     for j in range(pool.shape[0]):
         if beta[pool[j]] != 0.0 and ages[pool[j]] == clock[STEP] - 1.0:
@@ -327,7 +327,7 @@ def cheapest_merge(
 
 @jit
 def merge_loss(G: FloatArray, pool: IndexArray, beta: FloatArray, j: int) -> float:
-    """What is left of |beta_j psi(x_j)|^2 when its best partner stands for it."""
+    """The residual of |beta_j psi(x_j)|^2 after projection on its best partner."""
     other, coefficient = best_partner(G, pool, beta, j), beta[pool[j]]
     left = G[j, j] if other == j else G[j, j] - G[j, other] * G[j, other] / G[other, other]
     return coefficient * coefficient * left
@@ -335,7 +335,7 @@ def merge_loss(G: FloatArray, pool: IndexArray, beta: FloatArray, j: int) -> flo
 
 @jit
 def best_partner(G: FloatArray, pool: IndexArray, beta: FloatArray, gone: int) -> int:
-    """The support vector whose multiple comes nearest to psi(x_gone); itself if there is none."""
+    """The support vector whose multiple is nearest to psi(x_gone); itself if there is no other."""
     best, closeness = gone, -1.0
     for j in range(pool.shape[0]):
         if j != gone and beta[pool[j]] != 0.0 and G[j, j] > 0.0:

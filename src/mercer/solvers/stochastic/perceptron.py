@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 METHODS = ("online", "averaged", "batch")
-# Entries of rows that a compiled slice looks at: some milliseconds.
+# Row entries per compiled slice: some milliseconds.
 SLICE_ENTRIES = 4_000_000
 
 
@@ -63,7 +63,7 @@ class Trained:
 
 @dataclass
 class ItemSolution(Solution):
-    """The coefficients of items, with the number of updates and dual variables, if any; see `Trained`."""
+    """The coefficients of items, the number of updates, and dual variables if any; see `Trained`."""
 
     updates: int = 0
     is_fresh: bool = True
@@ -85,12 +85,12 @@ class Schedule:
     epochs : int
         At most.
     tol : float or None
-        End where the mean loss of an epoch is not smaller by this than the best before ...
+        Stop if the mean loss of an epoch is not below the best before by this much ...
     patience : int
-        ... for so many epochs in a row.
+        ... for this many consecutive epochs.
     stands_for : ndarray of int (n,), optional
-        For each point, the place in `order` of the point that is visited in its place: itself, or one that is equal; -1
-        for points without weight.
+        For each point, the index in `order` of the point visited on its behalf: itself, or an equal one; -1 for points
+        without weight.
     """
 
     order: np.ndarray
@@ -102,7 +102,7 @@ class Schedule:
     stands_for: np.ndarray | None = None
 
     def orders(self) -> Iterator[IndexArray]:
-        """The order of one epoch after the other; the same for every problem of a fit."""
+        """The visiting order, epoch by epoch; the same for every problem of a fit."""
         rng = None if self.seed is None else np.random.default_rng(self.seed)
         while True:
             yield self.order if rng is None else self.order[rng.permutation(len(self.order))]
@@ -114,9 +114,9 @@ def never() -> bool:
 
 
 class _Machine:
-    """What both machines count."""
+    """The counters that both machines share."""
 
-    # Whether it all began with w = 0.
+    # Whether the run started from w = 0.
     is_fresh = True
     answer: Callable[[], tuple[FloatArray, float]]
 
@@ -134,7 +134,7 @@ class _Machine:
 
     @property
     def mistakes(self) -> int:
-        """Points on the wrong side when they were visited in the last epoch."""
+        """Points on the wrong side when visited in the last epoch."""
         return int(self.state[steps.MISTAKES])
 
     @property
@@ -148,12 +148,12 @@ class _Machine:
     def trained(
         self, status: Status = Status.OPTIMAL, epochs: int = 1, trace: Iterable[TracePoint] = (), is_fresh: bool = True
     ) -> Trained:
-        """The state as an answer."""
+        """The state as a result."""
         return Trained(*self.answer(), status, self.updates, epochs, list(trace), is_fresh=is_fresh)
 
 
 class RowPerceptron(_Machine):
-    """w and b, learnt from rows; keeps what a stream needs to go on.
+    """w and b, learnt from rows, with the state needed to continue a stream.
 
     Parameters
     ----------
@@ -226,13 +226,13 @@ class ItemPerceptron(_Machine):
         self.beta, self.late, self.scores = np.zeros(matrix.n), np.zeros(matrix.n), np.zeros(matrix.n)
 
     def start(self, beta: FloatArray) -> None:
-        """Begin with given coefficients."""
+        """Start from given coefficients."""
         support = np.flatnonzero(beta)
         self.beta[:] = beta
         self.scores[:] = self.shift * beta.sum()
         if len(support):
             self.scores += self.matrix.product(support, beta[support])
-            # What was visited before does not count for averages, but it does for bounds.
+            # Earlier visits do not count for averages, but they do for bounds.
             self.is_fresh = False
 
     def epoch(self, signs: FloatArray, copies: FloatArray, order: IndexArray, stop: "Stop") -> bool:
@@ -268,7 +268,7 @@ class ItemPerceptron(_Machine):
         self.state[steps.VISITS] += copies[order].sum()
 
     def solution(self, trained: Trained, signs: FloatArray) -> ItemSolution:
-        """What `Trained` says, as the solution of a dual problem."""
+        """`Trained` as the solution of a dual problem."""
         return ItemSolution(
             beta=trained.coefficients,
             gradient=signs - self.scores,

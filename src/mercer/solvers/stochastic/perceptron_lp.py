@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from mercer.kernels._types import Features
     from mercer.solvers.limits import Limits
 
-# SciPy's words for how HiGHS ended.
+# SciPy's status codes for HiGHS.
 SOLVED, UNFINISHED, INACCURATE = 0, 1, 4
 FIRST_SECONDS = 8.0
-# The gap, relative to the primal value where that is above 1, up to which a program is solved.
+# The gap, relative to the primal value if that exceeds 1, at which a program counts as solved.
 SOLVED_GAP = 1e-6
-# What the simplex method leaves of a bound, relative to it.
+# Relative distance from a bound that the simplex method may leave.
 ROUNDING = 1e-12
 
 
@@ -96,14 +96,14 @@ def solve_kernel_program(
     found.coefficients = back @ found.coefficients
     found.bias = shift * float(found.coefficients.sum())
     if found.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE):
-        # Of the function itself: what the features lost to rounding counts, too.
+        # Evaluated on the function itself, so that rounding in the features counts too.
         margins = signs * (K @ found.coefficients + found.bias)
         found.status = judged(margins, signs, weights, found.multipliers)
     return found
 
 
 def _features(K: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(rows whose inner products are K, the matrix that makes coefficients of points from those of features)."""
+    """(rows whose inner products are K, the matrix that maps feature coefficients to those of points)."""
     values, vectors = np.linalg.eigh(K)
     kept = values > len(K) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
     roots = np.sqrt(values[kept])
@@ -111,19 +111,19 @@ def _features(K: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _at_bounds(a: FloatArray, weights: FloatArray) -> FloatArray:
-    """Dual variables in their box; those at a bound but for rounding are there."""
+    """Dual variables clipped to their box, and snapped to a bound within rounding."""
     a = np.where(a >= (1.0 - ROUNDING) * weights, weights, a)
     return np.where(a <= ROUNDING * weights, 0.0, a)
 
 
 def judged(margins: FloatArray, signs: FloatArray, weights: FloatArray, multipliers: FloatArray) -> Status:
-    """OPTIMAL where both programs have one value."""
+    """OPTIMAL if both programs have the same value."""
     gap = PerceptronProgram(signs, weights).certificate(margins, multipliers).relative_gap
     return Status.OPTIMAL if abs(gap) <= SOLVED_GAP else Status.OPTIMAL_INACCURATE
 
 
 def _columns(X: Rows, signs: FloatArray, with_bias: bool, units: FloatArray) -> "Features":
-    """The matrix of equalities: a column z_i, in units in which no entry is too small to be seen, and y_i."""
+    """The equality matrix: columns z_i, scaled so that no entry underflows the solver's tolerance, and y_i."""
     if not sparse.issparse(X):
         scaled = (X / units * signs[:, None]).T
         return np.vstack([scaled, signs]) if with_bias else scaled
@@ -144,7 +144,7 @@ def _call(columns: "Features", weights: FloatArray, seconds: float) -> Any:
 
 
 def _patience(limits: "Limits") -> Iterator[float]:
-    """Seconds for one attempt after the other, none longer than the time that is left."""
+    """Time limits of successive attempts, none longer than the time left."""
     seconds = FIRST_SECONDS
     while True:
         left = np.inf if limits.deadline is None else limits.deadline - limits.begin - limits.seconds
@@ -153,7 +153,7 @@ def _patience(limits: "Limits") -> Iterator[float]:
 
 
 def _nothing(n_features: int, n: int, limits: "Limits") -> Trained:
-    """The answer where there is none (yet)."""
+    """The result if there is none (yet)."""
     status = limits.reached() or Status.STALLED
     return Trained(np.zeros(n_features), 0.0, status, 0, 0, multipliers=np.zeros(n))
 
@@ -166,7 +166,7 @@ def residual(X: Rows, signs: FloatArray, multipliers: FloatArray, with_bias: boo
 
 
 def _in_a_thread(work: Callable[[], Any], limits: "Limits") -> Any:
-    """The result of work(), or None if a limit is reached before; its error is raised."""
+    """The result of work(), or None if a limit is reached first; its error is raised."""
     try:
         return run_apart(work, leave=lambda: Stopped() if limits.stop() else None)
     except Stopped:

@@ -17,16 +17,16 @@ from mercer._types import Array, FloatArray, IndexArray
 if TYPE_CHECKING:
     from mercer._jit.row_views import RowView
 
-# Places in the state of a run.
+# Indices into the state of a run.
 BIAS, LATE_BIAS, VISITS, UPDATES, MISTAKES, LOSS = range(6)
 STATE_SIZE = 6
 
 
 @jit
 def _copies_used(value: float, gain: float, copies: float) -> tuple[float, float]:
-    """(steps in units of eta, updates) that a point makes whose y f(x) is `value` <= 0.
+    """(steps in units of eta, updates) for a point whose y f(x) is `value` <= 0.
 
-    One update adds `gain` to the value.
+    Each update adds `gain` to the value.
     """
     whole = np.floor(copies)
     needed = np.floor(-value / gain) + 1.0 if gain > 0.0 else whole + 1.0
@@ -37,7 +37,7 @@ def _copies_used(value: float, gain: float, copies: float) -> tuple[float, float
 
 @jit
 def _missed(visits: float, steps: float, updates: float) -> float:
-    """What `updates` in a row, of `steps` in all, have missed of the sum of iterates."""
+    """The correction of the sum of iterates for consecutive `updates`, of `steps` in all."""
     share = steps / updates
     return share * (updates * visits + 0.5 * updates * (updates - 1.0))
 
@@ -56,7 +56,7 @@ def visit_rows(
     late: FloatArray,
     state: FloatArray,
 ) -> None:
-    """The rule on rows order[begin:end]; w, late and state are changed."""
+    """Apply the rule to the rows order[begin:end]; w, late and state are updated."""
     bias = 1.0 if with_bias else 0.0
     for place in range(begin, end):
         i = order[place]
@@ -86,7 +86,7 @@ def next_mistake(
     scores: FloatArray,
     state: FloatArray,
 ) -> int:
-    """The place of the first item in order[begin:end] on the wrong side, or `end`."""
+    """The position of the first misclassified item in order[begin:end], or `end`."""
     for place in range(begin, end):
         i = order[place]
         if signs[i] * scores[i] <= 0.0:
@@ -108,7 +108,7 @@ def update_on(
     scores: FloatArray,
     state: FloatArray,
 ) -> None:
-    """The rule on item i, whose kernel values are `row`."""
+    """Apply the rule to item i, whose kernel values are `row`."""
     value = signs[i] * scores[i]
     steps, updates = _copies_used(value, eta * (row[i] + shift), copies[i])
     change = steps * eta * signs[i]

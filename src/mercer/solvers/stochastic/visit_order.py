@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from mercer.kernels._types import KeyArray
 
 SAMPLINGS = ("replacement", "permutation")
-# Rows with up to this many entries in all are arranged by what they hold. Beyond, that would
-# cost as much as a pass over the data, and rows stay as they are.
+# Rows with up to this many entries in all are ordered by their contents. Beyond, that would cost as much as a pass over
+# the data, and rows keep their order.
 ARRANGED = 2**15
 
 
@@ -55,7 +55,7 @@ class Sampler:
         How often each row counts. In a permutation a row of weight 2.5 has two visits an
         epoch, or three.
     arrangement : ndarray of int (n,), optional
-        The order of the rows on the line (see `arranged`); by position unless told.
+        The order of the rows on the line (see `arranged`); by default, by position.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Sampler:
         if self._edges is None:
             found = positions.astype(np.int64)
         else:
-            # A position that rounding put at the very end belongs to the last row with a weight.
+            # A position rounded up to the very end belongs to the last row with a weight.
             found = np.searchsorted(self._edges, np.minimum(positions, np.nextafter(self.total, 0.0)), side="right")
         return found if self.arrangement is None else self.arrangement[found]
 
@@ -109,7 +109,7 @@ class Sampler:
         return np.concatenate(parts)
 
     def _shuffled(self, epoch: int) -> FloatArray:
-        """Evenly spaced positions, moved by a common random share of a space, in random order."""
+        """Evenly spaced positions, shifted by a common random fraction of a space, in random order."""
         if epoch != self._epoch:
             generator = np.random.default_rng([self.seed, epoch])
             places = generator.permutation(self.epoch_size) + generator.random()
@@ -118,11 +118,11 @@ class Sampler:
 
 
 def arranged(X: Rows, codes: IndexArray) -> IndexArray | None:
-    """An order of the rows that depends on what they hold, not on where they stand; or None.
+    """An order of the rows that depends on their contents, not on their positions; or None.
 
-    Equal rows are neighbours. So a model drawn in this order is the same, bit for bit, when the
-    rows are permuted, or when a row is given once with weight two instead of twice. Rows that
-    are too many, or no vectors, stay where they are.
+    Equal rows are neighbours. A model drawn in this order is therefore the same, bit for bit, if the rows are permuted,
+    or if a row is given once with weight two instead of twice. Too many rows, or items that are not vectors, keep their
+    order.
     """
     is_matrix = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f")
     if not is_matrix or (X.nnz if sparse.issparse(X) else X.size) > ARRANGED:
@@ -131,7 +131,7 @@ def arranged(X: Rows, codes: IndexArray) -> IndexArray | None:
 
 
 def _fingerprints(X: Rows) -> "KeyArray":
-    """A number for each row, the same for dense and sparse, single and double precision."""
+    """A number for each row, independent of storage (dense or sparse) and precision."""
     factors = _mixed(np.arange(X.shape[1]))
     with np.errstate(over="ignore"):
         if not sparse.issparse(X):
@@ -141,7 +141,7 @@ def _fingerprints(X: Rows) -> "KeyArray":
 
 
 def _bits(values: FloatArray) -> "KeyArray":
-    # Adding zero makes one zero of the two that there are.
+    # Adding zero turns -0.0 into 0.0.
     return (values.astype(np.float64) + 0.0).view(np.uint64)
 
 

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from mercer.kernels._types import Stop
     from mercer.solvers.limits import Limits
 
-# Below this decrement, full steps: they converge quadratically and stay inside.
+# Below this decrement, full steps converge quadratically and stay inside.
 FULL_STEP = 0.25
-# Where max_iter sets no bound, this does; ten to thirty are usual.
+# Bound on the steps where max_iter sets none; ten to thirty are usual.
 MOST_STEPS = 500
-# Rounding ends progress somewhere; a decrement this small is then good enough to say so.
+# If rounding ends progress, a decrement up to this still counts as OPTIMAL_INACCURATE.
 INACCURATE = 1e-4
 
 
@@ -74,7 +74,7 @@ def analytic_centre(
         try:
             step, decrement = _newton_step(gram, weights, alpha, distances, total, limits.stop)
         except NotPositiveDefinite:
-            # Only a Gram matrix with negative eigenvalues does that.
+            # Only a Gram matrix with negative eigenvalues gets here.
             return Centre(alpha, np.inf, Status.NOT_CONVEX, len(trace), trace)
         except Stopped:
             return Centre(alpha, best, limits.reached(), len(trace), trace)
@@ -83,7 +83,7 @@ def analytic_centre(
         fruitless = fruitless + 1 if 0.9 * best < decrement < FULL_STEP else 0
         best = min(best, decrement)
         status = _ending(decrement, tol, fruitless, len(trace) - 1, limits)
-        # The last step is known anyway, and squares what is left.
+        # The last step is already computed, and squares the remaining error.
         if status in (None, Status.OPTIMAL):
             alpha = alpha + (step if decrement < FULL_STEP else step / (1.0 + decrement))
         if status is not None:
@@ -110,7 +110,7 @@ def _newton_step(
 def _point(
     limits: "Limits", iterations: int, decrement: float, weights: FloatArray, alpha: FloatArray, distances: FloatArray
 ) -> TracePoint:
-    """A point of the trace; the dual value is that of alpha where all are positive."""
+    """A trace point; the dual value is that of alpha if all entries are positive."""
     scaled = float(weights.sum()) * alpha
     dual = -np.inf
     if scaled.min() > 0:

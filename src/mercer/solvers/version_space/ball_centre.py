@@ -23,7 +23,7 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
-# A squared length below this is not rounding.
+# A squared length below this exceeds rounding.
 NEGATIVE = -1e-12
 _STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
 
@@ -67,7 +67,7 @@ def ball_centre(gram: FloatArray, *, tol: float = 1e-3, limits: "Limits", convex
     n = len(gram)
     dual = SoftMargin(np.ones(n), np.full(n, np.inf), "hinge", "none").dual()
     found = solve_dual(dual, StoredMatrix.of(gram), tol=tol, limits=limits.with_max_iter(-1), convex=convex)
-    # Coefficients of a dual without a maximum grow large; their mean is what matters.
+    # The coefficients of an unbounded dual grow large; only their mean matters.
     total = float(found.beta.sum()) or 1.0
     distances = gram @ (found.beta / total)
     square = float(found.beta @ distances) / total
@@ -89,7 +89,7 @@ def _raise_indefinite(alpha: FloatArray) -> None:
 
 
 def _raise_empty(length: float) -> None:
-    """The proof: a mean of the walls' normals that has almost no length."""
+    """The proof: a convex combination of the walls' normals of nearly zero length."""
     raise DataError(
         "the version space is empty: no weight vector classifies every row correctly with this kernel (a weighted "
         f"mean of the signed rows of length 1 has length {length:.1e}); slack=1.0 softens the walls, and a narrower "

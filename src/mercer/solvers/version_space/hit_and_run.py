@@ -40,23 +40,23 @@ if TYPE_CHECKING:
 
 # Directions of the Gram matrix below this, relative to the largest, are rounding.
 RANK_TOL = 1e-10
-# Multiplications between two looks at the limits: a few milliseconds.
+# Multiplications between checks of the limits: a few milliseconds.
 SLICE_WORK = 2**22
-# Steps for each draw in the first round, relative to the rank.
+# Steps per draw in the first round, relative to the rank.
 FIRST_THINNING = 0.25
-# Share of the chord, from either end, at which the chains begin.
+# Where the chains start, as a share of the chord from either end.
 EDGE = 0.05
-# At most so many walls are watched by the diagnostics.
+# Most walls watched by the diagnostics.
 MOST_WATCHED = 256
-# With fewer draws of a chain nothing can be said.
+# Fewer draws per chain are uninformative.
 FEWEST_DRAWS = 8
-# Where max_iter sets no bound, this does.
+# Bound on the steps where max_iter sets none.
 MOST_STEPS = 10_000_000
 
 
 @dataclass
 class Sampled:
-    """w = sum_i alpha_i z_i, the mean direction of the draws, and what the chains say of it."""
+    """w = sum_i alpha_i z_i, the mean direction of the draws, and the diagnostics of the chains."""
 
     alpha: np.ndarray
     diagnostics: ChainDiagnostics
@@ -112,7 +112,7 @@ class Body:
 
     @property
     def slice_steps(self) -> int:
-        """Steps between two looks at the limits."""
+        """Steps between checks of the limits."""
         return max(64, SLICE_WORK // (len(self.walls) + self.rank))
 
     def coefficients(self, point: FloatArray) -> FloatArray:
@@ -124,25 +124,25 @@ class Body:
 
 
 class _Chain:
-    """One walk: its place, its random numbers, its draws."""
+    """One walk: its position, its random numbers, its draws."""
 
     def __init__(self, body: Body, seed: Any, draws: FloatArray) -> None:
         self.body, self.rng, self.draws = body, np.random.default_rng(seed), draws
         self.filled = self.steps = 0
         self.point = 0.5 * body.centre
-        # To the edge along every axis: chains that begin together would agree too soon.
+        # Start near the edge along every axis: chains that start together would agree too soon.
         self._walk(np.where(self.rng.random(body.rank) < 0.5, EDGE, 1.0 - EDGE), draws, 2 * body.rank)
 
     def _walk(self, uniforms: FloatArray, draws: FloatArray, thinning: int) -> int:
         body = self.body
         chosen = self.rng.integers(0, len(body.directions), len(uniforms))
-        # The distances are computed anew, so that rounding errors do not add up.
+        # Recomputed distances, so that rounding errors do not accumulate.
         distances = np.maximum(body.walls @ self.point, NEAREST)
         phase = self.steps % thinning
         return walk(body.directions, body.rates, chosen, uniforms, self.point, distances, draws, thinning, phase)
 
     def run(self, thinning: int, most: int, stop: "Stop") -> None:
-        """Walk until the draws are full, or `most` steps were taken."""
+        """Walk until the draws are full, or `most` steps have been taken."""
         while self.filled < len(self.draws) and self.steps < most:
             if stop():
                 raise Stopped
@@ -194,7 +194,7 @@ def centre_of_mass(
     """
     body = Body(gram, centre)
     if not body.is_inside:
-        # Walls so close to each other that rounding decides which side a point is on.
+        # The walls are so close together that rounding decides which side a point is on.
         return Sampled(centre, ChainDiagnostics.of_nothing(len(seeds)), Status.STALLED)
     return _Sampling(body, seeds, n_draws, tol, min_ess, limits, n_jobs).run()
 
@@ -261,7 +261,7 @@ class _Sampling:
         return mean / length, ChainDiagnostics(worst, size, error, len(kept), kept[..., 0].size, steps)
 
     def _record(self, mean: FloatArray, diagnostics: ChainDiagnostics) -> None:
-        """A point of the trace: R-hat - 1 for the violation, the smallest distance for the dual."""
+        """A trace point: R-hat - 1 as the violation, the smallest distance as the dual value."""
         point = TracePoint(
             self.limits.seconds,
             diagnostics.steps,

@@ -6,13 +6,13 @@ from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
 from mercer._types import FloatArray, IndexArray
 
-# A distance to a wall is never below this: rounding must not carry a point through.
+# Lower bound of the distance to a wall: rounding must not carry a point through.
 NEAREST = 1e-200
 
 
 @jit
 def _steepest(rate: FloatArray, distances: FloatArray) -> tuple[float, float]:
-    """(largest, smallest) of rate / distance: how soon a wall is met backwards and forwards."""
+    """(largest, smallest) of rate / distance, the reciprocals of the distances to the first wall either way."""
     vector_loop()
     most, least = 0.0, 0.0
     for i in range(distances.shape[0]):

@@ -23,7 +23,7 @@ from mercer._types import FloatArray
 
 @dataclass(frozen=True)
 class ChainDiagnostics:
-    """What the draws of several chains tell about themselves.
+    """Convergence diagnostics of the draws of several chains.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class ChainDiagnostics:
 
     @classmethod
     def of_nothing(cls, n_chains: int, steps: int = 0) -> Self:
-        """Of chains without draws, of which nothing can be said."""
+        """Diagnostics of chains without draws."""
         return cls(np.inf, 0.0, np.inf, n_chains, 0, steps)
 
     def has_converged(self, tol: float = 0.01, min_ess: float = 400) -> bool:
@@ -68,7 +68,10 @@ class ChainDiagnostics:
 
 
 def split_chains(draws: FloatArray) -> FloatArray:
-    """Each chain as two: draws (chains, m, ...) become (2 chains, m // 2, ...)."""
+    """Each chain split in two: draws (chains, m, ...) become (2 chains, m
+
+    2, ...).
+    """
     half = draws.shape[1] // 2
     return np.concatenate([draws[:, :half], draws[:, -half:]])
 
@@ -90,16 +93,16 @@ def effective_sample_size(draws: FloatArray) -> FloatArray:
         correlation = 1.0 - (within - _autocovariance(parts).mean(axis=0)) / pooled
     count = parts.shape[0] * m
     time = _integrated_time(np.where(pooled > 0, correlation, 0.0))
-    # Draws that avoid each other may be worth more than independent ones, but not without bound.
+    # Antithetic draws may be worth more than independent ones, but not without bound.
     return np.where(pooled > 0, count / np.maximum(time, 1.0 / np.log10(max(count, 10))), float(count))
 
 
 def _variances(parts: FloatArray) -> tuple[FloatArray, FloatArray, int]:
-    """(mean variance within, variance of the means, draws of a part) for each quantity."""
+    """(mean variance within, variance of the means, draws per part) for each quantity."""
     m = parts.shape[1]
     within = parts.var(axis=1, ddof=1).mean(axis=0)
     between = parts.mean(axis=1).var(axis=0, ddof=1)
-    # What is constant up to rounding is constant.
+    # Constant up to rounding counts as constant.
     floor = (np.finfo(float).eps * np.abs(parts).max(axis=(0, 1))) ** 2 * m
     return np.where(within > floor, within, 0.0), np.where(between > floor, between, 0.0), m
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
     from mercer.solvers.result import TracePoint
 
-# Matrices of the size of the kernel matrix that are in memory at once, at most.
+# Most matrices of the size of the kernel matrix in memory at once.
 COPIES = 8
-# Good enough to begin from.
+# Accurate enough to start from.
 START_TOL = 1e-3
 
 _STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
@@ -30,7 +30,7 @@ _STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED, Status.MEMORY_LIMIT)
 
 @dataclass
 class SampledSolution(Solution):
-    """A solution with what its chains say of themselves."""
+    """A solution with the diagnostics of its chains."""
 
     diagnostics: ChainDiagnostics | None = None
 
@@ -41,7 +41,7 @@ def nothing(n_chains: int) -> ChainDiagnostics:
 
 
 def require_room(n: int, room: float) -> None:
-    """Raise MemoryError where the matrices of n rows do not fit into `room` bytes."""
+    """Raise MemoryError if the matrices of n rows do not fit into `room` bytes."""
     if COPIES * 8 * n**2 > room:
         raise MemoryError
 
@@ -80,8 +80,8 @@ def solve_bayes(
 ) -> SampledSolution:
     """The centre of mass of a `VersionSpace`, with w of length 1.
 
-    The parameters are those of `centre_of_mass`; the analytic centre comes first, and is what
-    remains where a limit leaves no time for more.
+    The parameters are those of `centre_of_mass`. The analytic centre is computed first, and is the answer if a limit
+    leaves no time for more.
     """
     gram, factors = _walls(problem, matrix, limits)
     uniform = np.ones(len(gram))
@@ -111,11 +111,11 @@ def _walls(problem: "VersionSpace", matrix: "KernelMatrix", limits: "Limits") ->
 def _analytic(
     gram: FloatArray, factors: FloatArray, weights: FloatArray, tol: float, limits: "Limits", convex: bool
 ) -> Centre:
-    """The analytic centre, or the ball centre where there was no time for more."""
+    """The analytic centre, or the ball centre if there was no time for more."""
     try:
         ball = ball_centre(gram, tol=START_TOL, limits=limits, convex=convex)
     except NotPositiveSemidefiniteError as error:
-        # In terms of the rows, where it proves that the kernel matrix itself is not.
+        # In terms of the rows, whose kernel matrix it proves indefinite.
         error.witness = error.witness * factors
         raise
     if not ball.radius > 0:

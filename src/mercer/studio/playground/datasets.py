@@ -84,7 +84,7 @@ def _shapes() -> Dataset:
         ring = int(rng.integers(4, 7)) if has_ring else 1
         edges = [(i, (i + 1) % ring) for i in range(ring)] if has_ring else []
         edges += [(int(rng.integers(0, i)), i) for i in range(ring, n)]
-        graphs.append(Graph(edges, nodes=n).labelled("degree"))
+        graphs.append(Graph(edges, nodes=n).labeled("degree"))
         labels.append("ring" if has_ring else "tree")
     return Dataset(graphs, np.array(labels), "graphs", "graphs", "rings and trees")
 

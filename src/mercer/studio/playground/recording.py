@@ -242,7 +242,7 @@ def record_pegasos(
     """
     n = len(K)
     lam = 1.0 / float(problem.C.sum())
-    steps_of = Steps(lam, 1, np.inf, problem.bias == "penalised", averaged)
+    steps_of = Steps(lam, 1, np.inf, problem.bias == "penalized", averaged)
     iterate, matrix = KernelIterate(n, steps_of), StoredMatrix.of(K)
     order = Sampler(n, seed, "replacement").draw(0, most)
     steps, best = [_bounded(problem, K, np.zeros(n), (), "w is 0", -np.inf)], -np.inf

@@ -62,7 +62,7 @@ class Scene:
     method : str
         A key of `mercer.studio.playground.methods.METHODS`.
     kernel : Kernel
-    bias : {"free", "penalised", "none"}
+    bias : {"free", "penalized", "none"}
     numbers : dict of str to float
         C, gamma and the like, each within `RANGES`.
     window : tuple of four float

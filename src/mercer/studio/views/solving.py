@@ -78,7 +78,7 @@ def _record(solver: str, scene: Scene, signs: NDArray[Any], K: NDArray[Any]) -> 
         return record_perceptron(signs, K, MOST_STEPS, with_bias=scene.bias != "none", each_visit=every), None
     bias = scene.bias
     if solver == "pegasos" and bias == "free":
-        bias = "penalised"  # a free bias is not strongly convex; the page says so
+        bias = "penalized"  # a free bias is not strongly convex; the page says so
     C = scene.numbers["C"]
     problem = SoftMargin(signs, np.full(len(signs), C), "hinge", bias)
     options = {"tol": TOL} if solver != "pegasos" else {}
@@ -96,13 +96,13 @@ def _perceptron_bound(scene: Scene, signs: NDArray[Any]) -> float | None:
     """(rho / gamma)^2, which bounds the updates on data that can be separated; None on others."""
     from mercer import HardMarginSVC, NotSeparableError, theory
 
-    bias = "none" if scene.bias == "none" else "penalised"
+    bias = "none" if scene.bias == "none" else "penalized"
     try:
         model = HardMarginSVC(kernel=scene.kernel, bias=bias).fit(scene.points, signs)
     except NotSeparableError:
         return None
     found = theory.report(model, scene.points, signs)
-    lift = 1.0 if bias == "penalised" else 0.0
+    lift = 1.0 if bias == "penalized" else 0.0
     return float((found.rho**2 + lift) * (found.norm**2 + lift * found.intercept**2))
 
 

@@ -46,7 +46,7 @@ _register(
     _machine,
 )
 _register("estimators.svm.ramp:RampSVC", (*_CLASSIFIER, "outliers_", "steps_", "start_objectives_"), _machine)
-_register("estimators.svm.analytic_centre:AnalyticCentreMachine", _CLASSIFIER, _machine)
+_register("estimators.svm.analytic_center:AnalyticCenterMachine", _CLASSIFIER, _machine)
 _register("estimators.svm.bayes_point:BayesPointMachine", (*_CLASSIFIER, "diagnostics_"), _machine)
 _register("estimators.kernel.machine:KernelMachine", (*_CLASSIFIER, "loss_"), _machine, {"penalty": "alpha"})
 _register("estimators.svm.svr:SVR", (*_MACHINE, "C_", "_conformity"), _machine)

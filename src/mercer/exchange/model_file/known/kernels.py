@@ -26,10 +26,10 @@ graph.label_path:LabelPath graph.shortest_path:ShortestPath graph.weisfeiler_leh
 graph.graphlet:Graphlet graph.random_walk:RandomWalk
 node.at_nodes:AtNodes node.co_citation:CoCitation node.diffusion:Diffusion
 node.regularized_laplacian:RegularizedLaplacian
-table.columns:Columns table.cyclic:Cyclic table.encoded:Encoded table.on:On table.standardised:Standardised
+table.columns:Columns table.cyclic:Cyclic table.encoded:Encoded table.on:On table.standardized:Standardized
 relational.link:Link relational.record:Record
 given.precomputed:Custom given.precomputed:Precomputed given.several_precomputed:GivenMatrix
-algebra.centred:Centred algebra.normalized:Normalized
+algebra.centered:Centered algebra.normalized:Normalized
 algebra.scaled_power:Power algebra.scaled_power:Scaled algebra.sum_product:Product algebra.sum_product:Sum
 """
 

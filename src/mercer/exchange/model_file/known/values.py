@@ -18,7 +18,7 @@ for _home in (
     "problems.kernel_methods.least_squares:LeastSquaresCertificate",
     "problems.kernel_methods.spectrum:EigenCertificate",
     "problems.svm.ramp:RampCertificate",
-    "problems.version_space.centres:CentreCertificate",
+    "problems.version_space.centres:CenterCertificate",
     "problems.version_space.perceptron:MistakeBound",
     "problems.svm.hard_margin:NotSeparableProof",
     "problems.kernel_methods.fisher:FisherRule",

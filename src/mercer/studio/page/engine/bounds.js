@@ -60,7 +60,7 @@ function finding(key, name, value, says, { assumes = "", unmet = [], source = ""
 
 function* bounds(request) {
   /** @type {Record<string, any>} */
-  const scene = { ...readScene(request), kernel: "rbf", bias: "penalised" };
+  const scene = { ...readScene(request), kernel: "rbf", bias: "penalized" };
   const signs = twoClasses(scene);
   const kernel = kernelOf(scene);
   const K = gram(kernel, scene.points);

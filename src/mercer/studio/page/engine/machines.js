@@ -81,7 +81,7 @@ export function softMargin(K, signs, { C, bias, isSquared = false }) {
   const ridge = isSquared ? 1 / (2 * C) : 0;
   const reach = isSquared ? Infinity : C;
   const found = minimise({
-    Q: quadratic(K, n, bias === "penalised" ? 1 : 0, ridge),
+    Q: quadratic(K, n, bias === "penalized" ? 1 : 0, ridge),
     p: Float64Array.from(signs),
     lower: Float64Array.from(signs, (s) => (s > 0 ? 0 : -reach)),
     upper: Float64Array.from(signs, (s) => (s > 0 ? reach : 0)),
@@ -89,10 +89,10 @@ export function softMargin(K, signs, { C, bias, isSquared = false }) {
     start: new Float64Array(n),
   });
   const { beta } = found;
-  const b = bias === "free" ? found.bias[0] : bias === "penalised" ? sum(Array.from(beta)) : 0;
+  const b = bias === "free" ? found.bias[0] : bias === "penalized" ? sum(Array.from(beta)) : 0;
   const short = (f) => Math.max(0, 1 - f);
   const values = objectives(K, beta, b, {
-    penalised: bias === "penalised",
+    penalised: bias === "penalized",
     cost: (w) => C * sum(signs.map((s, i) => (isSquared ? short(s * (w[i] + b)) ** 2 : short(s * (w[i] + b))))),
     dual: (half) => sum(Array.from(beta, Math.abs)) - half - 0.5 * ridge * inner(beta, beta),
   });
@@ -107,7 +107,7 @@ export function hardMargin(K, signs, { bias }) {
   const n = signs.length;
   const isFree = bias === "free";
   const signed = (i, j) => (isFree ? 1 : signs[i] * signs[j]);
-  const shift = bias === "penalised" ? 1 : 0;
+  const shift = bias === "penalized" ? 1 : 0;
   const Q = Float64Array.from(K, (v, k) => signed(Math.floor(k / n), k % n) * (v + shift));
   const first = [signs.findIndex((s) => s > 0), signs.findIndex((s) => s < 0)];
   const start = new Float64Array(n);
@@ -132,7 +132,7 @@ export function hardMargin(K, signs, { bias }) {
   const beta = found.beta.map((v, i) => times * v * (isFree ? 1 : signs[i]));
   // With a free bias it is halfway between the hulls, as seen along w.
   const [low, high] = found.bias;
-  const b = isFree ? (low + high) / square : bias === "penalised" ? sum(Array.from(beta)) : 0;
+  const b = isFree ? (low + high) / square : bias === "penalized" ? sum(Array.from(beta)) : 0;
   const half = 0.5 * times * times * square;
   const dual = sum(Array.from(beta, Math.abs)) - half;
   const projections = product(K, beta);
@@ -240,7 +240,7 @@ export function oneClass(K, n, { nu }) {
 export function tube(K, targets, { C, epsilon, bias }) {
   const n = targets.length;
   const found = minimise({
-    Q: quadratic(K, n, bias === "penalised" ? 1 : 0, 0),
+    Q: quadratic(K, n, bias === "penalized" ? 1 : 0, 0),
     p: Float64Array.from(targets),
     lower: new Float64Array(n).fill(-C),
     upper: new Float64Array(n).fill(C),
@@ -249,9 +249,9 @@ export function tube(K, targets, { C, epsilon, bias }) {
     start: new Float64Array(n),
   });
   const { beta } = found;
-  const b = bias === "free" ? found.bias[0] : bias === "penalised" ? sum(Array.from(beta)) : 0;
+  const b = bias === "free" ? found.bias[0] : bias === "penalized" ? sum(Array.from(beta)) : 0;
   const values = objectives(K, beta, b, {
-    penalised: bias === "penalised",
+    penalised: bias === "penalized",
     cost: (w) => C * sum(targets.map((t, i) => Math.max(0, Math.abs(t - w[i] - b) - epsilon))),
     dual: (half) => inner(targets, beta) - epsilon * sum(Array.from(beta, Math.abs)) - half,
   });

@@ -134,7 +134,7 @@ export class PlayView {
       "Bias",
       [
         ["free", "free", "b is not penalised"],
-        ["penalised", "penalised", "b² is penalised like w"],
+        ["penalized", "penalized", "b² is penalised like w"],
         ["none", "none", "the plane goes through the origin"],
       ],
       scene.bias,

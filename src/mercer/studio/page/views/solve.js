@@ -224,7 +224,7 @@ export class SolveView {
       "Bias",
       [
         ["free", "free"],
-        ["penalised", "penalised"],
+        ["penalized", "penalized"],
         ["none", "none"],
       ],
       this.scene.bias,

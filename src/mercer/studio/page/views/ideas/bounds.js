@@ -69,7 +69,7 @@ export class BoundsIdea {
     const window = this.plane.view;
     ask(
       "bounds",
-      { ...this.settings, window, kernel: "rbf", bias: "penalised" },
+      { ...this.settings, window, kernel: "rbf", bias: "penalized" },
       (header, arrays) => this.answered(header, arrays, window),
       { sticky: true },
     );

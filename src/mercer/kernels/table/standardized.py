@@ -17,7 +17,7 @@ from mercer.kernels.base.kernel import Kernel
 
 
 @dataclass(frozen=True)
-class Standardised(Wrapped):
+class Standardized(Wrapped):
     """k((x - mean) / deviation, (y - mean) / deviation), with both measured on training data.
 
     Parameters
@@ -30,8 +30,8 @@ class Standardised(Wrapped):
 
     Examples
     --------
-    >>> from mercer.kernels import Linear, Standardised
-    >>> Standardised(Linear())([[1.0], [3.0]])
+    >>> from mercer.kernels import Linear, Standardized
+    >>> Standardized(Linear())([[1.0], [3.0]])
     array([[ 1., -1.],
            [-1.,  1.]])
     """

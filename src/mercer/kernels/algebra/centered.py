@@ -20,8 +20,8 @@ from mercer.kernels.items.prepare_rows import numeric_matrix
 
 
 @dataclass(frozen=True, eq=False)
-class Centred(Wrapped):
-    """The kernel of features minus their mean over reference rows; written ``k.centred()``.
+class Centered(Wrapped):
+    """The kernel of features minus their mean over reference rows; written ``k.centered()``.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Centred(Wrapped):
     Examples
     --------
     >>> from mercer.kernels import Linear
-    >>> Linear().centred()([[1.0], [2.0], [6.0]])
+    >>> Linear().centered()([[1.0], [2.0], [6.0]])
     array([[ 4.,  2., -6.],
            [ 2.,  1., -3.],
            [-6., -3.,  9.]])

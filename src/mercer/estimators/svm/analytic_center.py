@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mercer.solvers.result import Solution
 
 
-class AnalyticCentreMachine(VersionSpaceMachine):
+class AnalyticCenterMachine(VersionSpaceMachine):
     """The analytic centre of the version space: the classifier with the largest product of margins.
 
     Among all weight vectors of length 1 that classify every row correctly, it maximises the product
@@ -43,7 +43,7 @@ class AnalyticCentreMachine(VersionSpaceMachine):
     slack : float, default=0.1
         Added to the diagonal of the kernel matrix, 0 or more: rows may then be misclassified, and the version space is
         never empty. 0 is the version space itself, and rows that cannot be separated are then an error.
-    bias : {"penalised", "none"}, default="penalised"
+    bias : {"penalized", "none"}, default="penalized"
         Whether there is a bias, as the weight of a feature that is 1 for every row, or none. A free bias is not offered
         because a version space is a cone.
     multi_class : {"ovo", "ovr"}, default="ovo"
@@ -88,7 +88,7 @@ class AnalyticCentreMachine(VersionSpaceMachine):
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X has names that are all text.
-    certificate_ : CentreCertificate, or a list of them
+    certificate_ : CenterCertificate, or a list of them
         Duality gap, Newton decrement and smallest margin, recomputed from the training data.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
@@ -105,9 +105,9 @@ class AnalyticCentreMachine(VersionSpaceMachine):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from mercer import AnalyticCentreMachine
+    >>> from mercer import AnalyticCenterMachine
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = AnalyticCentreMachine(kernel="linear", slack=0.0).fit(X, y == 0)
+    >>> model = AnalyticCenterMachine(kernel="linear", slack=0.0).fit(X, y == 0)
     >>> model.score(X, y == 0)
     1.0
     >>> certificate = model.certificate_
@@ -132,7 +132,7 @@ class AnalyticCentreMachine(VersionSpaceMachine):
         tol: float = 1e-5,
         *,
         slack: float = 0.1,
-        bias: str = "penalised",
+        bias: str = "penalized",
         multi_class: str = "ovo",
         max_iter: int = -1,
         time_limit: float | None = None,
