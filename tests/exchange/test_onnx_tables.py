@@ -99,6 +99,15 @@ def test_rare_labels_that_share_one_and_labels_that_are_all_rare():
         assert_same(run(model, feeds(new))["prediction"], model.predict(new), 1e-11)
 
 
+def test_ranks_of_a_column_with_one_value():
+    table, _ = people()
+    table["income"] = np.where(table["income"].isna(), np.nan, 5.0)
+    model = mercer.KernelRidge(kernel=Encoded({"income": "rank", "age": "number"}, RBF(0.5)))
+    model.fit(table, np.sin(np.arange(len(table))))
+    new = people(seed=3)[0]
+    assert_same(run(model, feeds(new))["prediction"], model.predict(new), 1e-11)
+
+
 @pytest.mark.parametrize("way", ["number", "log", "rank", "week"])
 def test_a_column_without_any_value_in_training_says_nothing(way):
     table, _ = people()
