@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 import mercer
-from tests.campaign import kernel_draws, since
+from tests.campaign import kernel_draws, since, tables
 from tests.campaign.options import DRAWS, LINEAR, SHARES
 from tests.campaign.rows import choose, labels, rows, targets, texts, weights
 from tests.oracles.exact_kernels import linear, long_rows, rbf
@@ -28,7 +28,7 @@ class Problem:
     eps: float
     parts: list | None = None  # the oracle's kernels, where the machine weighs several
     is_told_zero: bool = False  # whether the fit has warned that its optimum is w = 0
-    about: str | None = None  # which of the options of tests/campaign/since.py it has
+    about: str | None = None  # which of the options of tests/campaign/since.py it has, or "table"
 
     def fitted(self):
         """The estimator after fit."""
@@ -75,7 +75,11 @@ class Problem:
 
     def summary(self):
         """In a line, for people."""
-        shape = f"n={self.X.shape[0]} d={self.X.shape[1]}" if hasattr(self.X, "shape") else f"n={len(self.X)} texts"
+        shape = (
+            f"n={self.X.shape[0]} d={self.X.shape[1]}"
+            if hasattr(self.X, "shape")
+            else f"n={len(self.X)} {type(self.X[0]).__name__}"
+        )
         form = type(self.X).__name__ + (f" {self.X.dtype}" if hasattr(self.X, "dtype") else "")
         named = ", ".join(f"{key}={value!r}" for key, value in self.options.items())
         extra = "" if self.weights is None else f", weights {self.weights.min():.1e}..{self.weights.max():.1e}"
@@ -107,11 +111,25 @@ def draw(seed, names=None):
         kernel.parameters["kernel"] = "precomputed"
     else:
         items = (data.X, data.new) if is_text else (long_rows(data.X), long_rows(data.new))
+    if seed >= tables.FROM and not is_text and not is_linear and parts is None:
+        return _of_table(Problem(seed, name, options, None, None, y, found, kernel, None, data.eps), data)
     own_parameters = {"kernels": parts[0]} if parts else {} if is_linear else own.named(kernel.parameters)
     exact_parts = parts[1] if parts else None
     drawn = Problem(seed, name, {**options, **own_parameters}, X, new, y, found, kernel, items, data.eps, exact_parts)
     drawn.about = since.add(drawn)
     return drawn
+
+
+def _of_table(problem, data):
+    """The same targets and options, of a table that the rows are made into."""
+    rng = np.random.default_rng([19, problem.seed])
+    rows, new, kinds = tables.table(rng, data)
+    problem.X, problem.new = tables.as_given(rng, rows, new)
+    problem.items, problem.eps = (rows, new), float(np.finfo(np.float64).eps)
+    problem.options["kernel"] = tables.kernel_of(rng, problem.name, kinds)
+    problem.kernel = tables.resolved(problem.options["kernel"], rows, problem.weights)
+    problem.about = "table"
+    return problem
 
 
 def _with_all_classes(found, y):

@@ -13,6 +13,7 @@ from scipy import sparse
 import mercer
 from mercer import Conformal, DataError, LowRank, Status
 from mercer.kernels import RBF, Linear
+from tests.campaign import tables
 from tests.campaign.kernel_draws import KernelDraw
 from tests.campaign.rows import choose
 from tests.oracles import exact_conditions as conditions
@@ -61,7 +62,11 @@ def add(problem):
 
 
 def resolve(problem, model):
-    """Take the kernel that "auto" has chosen for that of the oracle; False where the oracle has none of its kind."""
+    """Take the kernel that a fit has chosen or measured for the oracle's; False where that has none of its kind."""
+    if problem.about == "table":
+        if problem.options["kernel"] == "auto":
+            problem.kernel = tables.resolved(model.kernel_, problem.items[0], problem.weights)
+        return problem.kernel is not None
     kernel = model.kernel_
     if isinstance(kernel, RBF):
         problem.kernel = KernelDraw({}, rbf(float(kernel.gamma), problem.items[0].mean(axis=0)))

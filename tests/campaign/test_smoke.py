@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+from mercer.kernels import Encoded
 from tests.campaign.options import DRAWS
 from tests.campaign.problems import draw
 from tests.campaign.runner import Campaign, table
 from tests.campaign.since import FROM
+from tests.campaign.tables import FROM as TABLES
 from tests.campaign.trial import Trial, run
 
 SEEDS = range(8, 56)
@@ -28,6 +30,8 @@ FOUND = (
     317811,  # coefficients whose sum was lost on the way
     441329,  # a ranking whose coefficients were settled for ever
     401593,  # weights of kernels for machines that cannot be solved, without an end
+    2000003,  # a column of a table without any value
+    2000070,  # weights of one label that add up to more than those of all rows
     *(328567, 437691),  # the judge's own: how LIBSVM counts rows, another word for no weight
     *(11235, 14849, 16056, 52360, 58663),  # the judge's own: roots, no weight, nothing to put in order, underflow
 )
@@ -75,6 +79,13 @@ def test_a_campaign_goes_on_after_the_last_whole_line(tmp_path):
 def test_the_table_counts_findings():
     lines = table([_Short("x")._trial(seed) for seed in range(5)]).splitlines()
     assert lines[-1] == "| all | 5 | 5 | 0 | 0 | 0 | 0 | 0 | 1 |"
+
+
+def test_tables_are_drawn_and_judged():
+    seeds = [seed for seed in range(TABLES, TABLES + 40) if draw(seed).about == "table"][:20]
+    assert {type(draw(seed).options["kernel"]) for seed in seeds} == {str, Encoded}
+    trials = [run(seed) for seed in seeds]
+    assert [(trial.problem, trial.findings) for trial in trials if trial.findings] == []
 
 
 def test_what_came_since_is_drawn_and_judged():

@@ -91,7 +91,7 @@ def _judged(problem, model, heard):
 
 def _all_judges(problem, model) -> Iterable:
     yield "certificate", _certificate
-    is_known = problem.about != "auto" or since.resolve(problem, model)
+    is_known = problem.about not in ("auto", "table") or since.resolve(problem, model)
     if problem.about == "approximation":
         yield "prediction", since.restricted_values
         yield "distance", since.restricted

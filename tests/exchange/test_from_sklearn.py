@@ -15,7 +15,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDOneClassSVM, SGDRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 
 import mercer
 from mercer import DataError, ParameterError, Status, from_sklearn
@@ -233,3 +233,40 @@ def test_intercepts_are_numbers_in_double_precision():
     theirs = svm.LinearSVC().fit(X, y)
     theirs.intercept_ = theirs.intercept_.astype(np.float32)
     assert from_sklearn(theirs).intercept_.dtype == np.float64
+
+
+def test_a_search_that_is_not_fitted_is_said_to_be_so():
+    with pytest.raises(NotFittedError):
+        from_sklearn(GridSearchCV(svm.SVC(), {"C": [1.0]}))
+
+
+def test_all_steps_of_a_pipeline_but_the_last_stay_as_they_are():
+    X, y, new = rows()
+    theirs = make_pipeline(StandardScaler(), MinMaxScaler(), PolynomialFeatures(2), svm.SVC()).fit(X, y)
+    ours = from_sklearn(theirs)
+    assert [name for name, _ in ours.steps] == [name for name, _ in theirs.steps]
+    assert all(one is other for one, other in zip(ours[:-1], theirs[:-1], strict=True))
+    assert_same(ours.decision_function(new), theirs.decision_function(new))
+
+
+def test_one_target_in_a_column_is_one_target():
+    X, _, new = rows()
+    theirs = linear_model.Ridge().fit(X, targets(X)[:, None])
+    assert_same(from_sklearn(theirs).predict(new), np.ravel(theirs.predict(new)))
+
+
+def overlap(x, y, power=1):
+    """Of two rows."""
+    return float(np.minimum(np.abs(x), np.abs(y)).sum()) ** power
+
+
+@pytest.mark.parametrize("parameters", [None, {"power": 2}])
+def test_a_function_of_two_rows_is_taken_over_with_its_parameters(parameters):
+    X, _, new = rows(n=20)
+    for theirs in (
+        KernelRidge(kernel=overlap, kernel_params=parameters),
+        KernelPCA(2, kernel=overlap, kernel_params=parameters),
+    ):
+        theirs.fit(X, targets(X))
+        method = "predict" if hasattr(theirs, "predict") else "transform"
+        assert_same(getattr(from_sklearn(theirs), method)(new), getattr(theirs, method)(new), 1e-9)

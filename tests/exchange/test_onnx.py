@@ -324,6 +324,7 @@ STEPS = {
     "StandardScaler of variance": StandardScaler(with_mean=False),
     "MinMaxScaler": MinMaxScaler(clip=True),
     "MaxAbsScaler": MaxAbsScaler(),
+    "MaxAbsScaler with an end": MaxAbsScaler(**({"clip": True} if hasattr(MaxAbsScaler(), "clip") else {})),
     "RobustScaler": RobustScaler(),
     "Normalizer l2": Normalizer(),
     "Normalizer l1": Normalizer("l1"),
@@ -343,6 +344,7 @@ def test_pipelines(name):
     new[0] = 0.0
     model = make_pipeline(STEPS[name], mercer.SVC()).fit(3 * X + 1, y)
     assert_answers(model, new, 1e-10)
+    assert_answers(model, 5.0 * new, 1e-10)  # also beyond what training has seen
 
 
 def test_a_pipeline_that_fills_in_what_is_missing():
@@ -391,3 +393,12 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(MissingExtraError, match=r"mercer\[onnx\]"):
         to_onnx(mercer.SVC().fit(X, y))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_a_machine_without_support_vectors_is_a_constant(kernel):
+    X, _, new = rows()
+    model = mercer.SVR(kernel=kernel, epsilon=100.0).fit(X, targets(X) + 7.0)
+    assert len(model.support_) == 0
+    found = assert_answers(model, new)
+    assert found["prediction"] == pytest.approx(model.intercept_[0])

@@ -99,6 +99,24 @@ def test_rare_labels_that_share_one_and_labels_that_are_all_rare():
         assert_same(run(model, feeds(new))["prediction"], model.predict(new), 1e-11)
 
 
+def test_ranks_of_a_column_with_one_value():
+    table, _ = people()
+    table["income"] = np.where(table["income"].isna(), np.nan, 5.0)
+    model = mercer.KernelRidge(kernel=Encoded({"income": "rank", "age": "number"}, RBF(0.5)))
+    model.fit(table, np.sin(np.arange(len(table))))
+    new = people(seed=3)[0]
+    assert_same(run(model, feeds(new))["prediction"], model.predict(new), 1e-11)
+
+
+@pytest.mark.parametrize("way", ["number", "log", "rank", "week"])
+def test_a_column_without_any_value_in_training_says_nothing(way):
+    table, _ = people()
+    model = mercer.KernelRidge(kernel=Encoded({"age": "number", "income": way}, RBF(0.5)))
+    model.fit(table.assign(income=np.nan), np.sin(np.arange(len(table))))
+    assert_same(run(model, feeds(table))["prediction"], model.predict(table), 1e-11)
+    assert_same(model.predict(table), model.predict(table.assign(income=np.nan)), 1e-14)
+
+
 def test_what_the_machine_chooses_for_a_mixed_table():
     table, target = people(120)
     new, _ = people(60, seed=2)

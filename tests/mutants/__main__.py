@@ -43,25 +43,28 @@ def of_room(room: str, seed: int) -> list[Mutant]:
     return found
 
 
-def results(folder: Path) -> dict[str, dict]:
-    """What is known of each mutant; the last word counts."""
-    return lines_of(folder / "results.jsonl")
+def results(folder: Path, found: list[Mutant]) -> dict[str, dict]:
+    """What is known of each mutant that there is; the last word counts."""
+    names = {mutant.name for mutant in found}
+    return {name: each for name, each in lines_of(folder / "results.jsonl").items() if name in names}
 
 
 def report(build: Path) -> None:
     """A table of all rooms, and their survivors."""
+    rooms = {room: of_room(room, 0) for room in TESTS}
+    known = {room: results(build / room, found) for room, found in rooms.items()}
     print("| room | mutants | judged | killed | of them by time or crash | survived | no test reaches | killed, % |")
     print("|---|---|---|---|---|---|---|---|")
-    for room in TESTS:
-        counts = Counter(each["outcome"] for each in results(build / room).values())
+    for room, found in rooms.items():
+        counts = Counter(each["outcome"] for each in known[room].values())
         judged = counts.total()
         alive = counts[SURVIVED] + counts[UNREACHED]
         share = f"{100 * (judged - alive) / judged:.1f}" if judged else ""
         other = judged - alive - counts[KILLED]
-        row = (room, len(of_room(room, 0)), judged, judged - alive, other, counts[SURVIVED], counts[UNREACHED], share)
+        row = (room, len(found), judged, judged - alive, other, counts[SURVIVED], counts[UNREACHED], share)
         print("|", " | ".join(map(str, row)), "|")
     for room in TESTS:
-        for name, each in sorted(results(build / room).items()):
+        for name, each in sorted(known[room].items()):
             if each["outcome"] in {SURVIVED, UNREACHED}:
                 print(each["outcome"], name)
 
@@ -95,11 +98,12 @@ def wanted(mutant: Mutant, chosen: argparse.Namespace) -> bool:
 
 def judge(chosen: argparse.Namespace) -> int:
     """Judge what is not known yet of a room."""
-    folder, known = chosen.build / chosen.room, results(chosen.build / chosen.room)
+    folder, found = chosen.build / chosen.room, of_room(chosen.room, chosen.seed)
+    known = results(folder, found)
     alive = {name for name, each in known.items() if each["outcome"] in {SURVIVED, UNREACHED}}
     waiting = [
         each
-        for each in of_room(chosen.room, chosen.seed)[: chosen.sample]
+        for each in found[: chosen.sample]
         if (each.name in alive if chosen.again else each.name not in known) and wanted(each, chosen)
     ]
     if chosen.interpreted:

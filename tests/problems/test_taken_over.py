@@ -124,3 +124,22 @@ def test_a_distance_says_how_it_is_known():
     assert "by lengths alone" in str(Distance(1.5, 0.015, "bounded", 1.0, 0))
     assert str(Distance(1.5, 0.015, "sampled", 0.95, 40)).endswith("by 40 sampled rows with confidence 95 %")
     assert float(Distance(1.5, 0.015, "exact", 1.0, 400)) == 1.5
+
+
+@pytest.mark.parametrize("name", ["margin", "tube"])
+def test_the_gap_of_rows_that_are_off_covers_either_sign_of_the_error(name, solved):
+    """Whichever way the rows that were not recomputed are off, the gap that is told is no smaller than theirs."""
+    problem, goal, beta, _, product = solved[name]
+    off = 1e-2 * np.cos(np.arange(N))
+    found, _, seen = told(solved[name], off)
+    left = np.setdiff1d(np.arange(N), seen)
+    assert len(left)
+    largest = np.abs(off[seen]).max()
+    taken = product - off
+    taken[seen] = product[seen]
+    dual = problem.dual()
+    bias = dual.bias(beta, goal - taken)
+    for sign in (-1.0, 1.0):
+        gradient = goal - taken
+        gradient[left] += sign * largest
+        assert found.gap >= problem.times_dual * dual.gap(beta, gradient, bias) - 1e-9

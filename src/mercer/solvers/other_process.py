@@ -19,18 +19,25 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from mercer._jit.threads import Stopped
 from mercer._jit.waiting import run_apart
+
+if TYPE_CHECKING:
+    from mercer.kernels._types import Features
 
 # The program of the process; it searches modules where this one does.
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from mercer.solvers.other_process import serve; serve()"
 
 Stop = Callable[[], bool]
 Arrays = dict[str, np.ndarray]
+
+
+_PARTS = ("data", "indices", "indptr", "shape")
 
 
 class _Died(Exception):
@@ -56,6 +63,28 @@ def call(function: Callable[..., Arrays], stop: Stop, arrays: Arrays, **options:
     finally:
         process.kill()
         process.wait()
+
+
+def matrix_arrays(name: str, matrix: "Features") -> Arrays:
+    """A matrix as named arrays: itself if it is dense, and else the parts of its columns."""
+    if not sparse.issparse(matrix):
+        return {name: np.asarray(matrix, dtype=np.float64)}
+    columns = sparse.csc_matrix(matrix, dtype=np.float64)
+    parts = (columns.data, columns.indices, columns.indptr, np.array(columns.shape))
+    return {f"{name}_{part}": array for part, array in zip(_PARTS, parts, strict=True)}
+
+
+def matrix_of(name: str, arrays: Arrays) -> "Features":
+    """The matrix that `matrix_arrays` has taken apart."""
+    if name in arrays:
+        return arrays[name]
+    *parts, shape = (arrays[f"{name}_{part}"] for part in _PARTS)
+    return sparse.csc_matrix(tuple(parts), shape=tuple(shape))
+
+
+def numbers_in(matrix: "Features") -> int:
+    """How many numbers a matrix holds."""
+    return matrix.nnz if sparse.issparse(matrix) else np.size(matrix)
 
 
 def _start() -> subprocess.Popen[bytes]:

@@ -221,3 +221,20 @@ def test_the_method_against_plain_algebra(n, rank, functions, max_error, seed):
     assert found.bounds.max() <= max_error
     best = np.linalg.lstsq(basis, w, rcond=None)[0] if len(found.chosen) else np.zeros((0, functions))
     assert np.allclose(errors, np.linalg.norm(w - basis @ best, axis=0), atol=1e-6)
+
+
+def test_the_vector_that_reduces_most_is_chosen_first():
+    """Of orthogonal vectors, that whose part of the function is longest, however long it is itself."""
+    found = reduced_set(GivenOperator(np.diag([4.0, 1.0])), np.array([[0.9], [2.0]]), n_vectors=1)
+    assert found.chosen.tolist() == [1]
+    assert found.coefficients.tolist() == [[2.0]]
+    assert found.bounds == pytest.approx(1.8, rel=1e-6)
+    # Of two functions, only what is beyond the error counts.
+    both = np.array([[0.9, 0.0, 0.0], [0.0, 0.8, 3.0]]).T
+    assert reduced_set(GivenOperator(np.eye(3)), both, max_error=1.0).chosen.tolist() == [2]
+
+
+def test_all_steps_of_a_pipeline_but_the_last_stay(blobs):
+    X, y = blobs
+    model = make_pipeline(StandardScaler(), StandardScaler(with_mean=False), SVR()).fit(X, y.astype(float))
+    assert [name for name, _ in compress(model, max_error=0.5).steps] == [name for name, _ in model.steps]

@@ -92,3 +92,15 @@ def test_parts_of_a_mixed_column_are_a_list():
     reader, node = union([0, 1, 0, 1], {"parts": {}})
     with pytest.raises(ModelFileError, match="codes for which there is no part"):
         columns.read(reader, node)
+
+
+@pytest.mark.parametrize(("stop", "is_there"), [(63, True), (2**31 - 1, True), (2**31, False), (-1, False)])
+def test_a_range_ends_below_two_thousand_million(stop, is_there):
+    writer = Writer()
+    node = columns.write(writer, [range(3), range(5)])
+    reader = Reader({**writer.arrays, "other": np.array([3, stop])})
+    if is_there:
+        assert columns.read(reader, {**node, "data": "other"}) == [range(3), range(stop)]
+    else:
+        with pytest.raises(ModelFileError, match="a range must end between 0 and"):
+            columns.read(reader, {**node, "data": "other"})

@@ -20,6 +20,7 @@ from mercer.exchange.model_file.decode import Reader
 from mercer.exchange.model_file.encode import Writer
 from mercer.exchange.model_file.save import describe
 from mercer.exchange.model_file.tensors import read_tensors
+from mercer.problems.certificate import EVERYTHING
 from tests.exchange.model_file.forging import split
 from tests.exchange.sameness import same
 
@@ -89,6 +90,7 @@ def test_what_a_file_says_of_itself(petals, tmp_path, monkeypatch):
     assert said["about"]["classes"] == ["0", "1", "2"]
     assert len(said["about"]["certificate"]) == 3
     assert said["about"]["certificate"][0]["gap"] < 1e-3
+    assert said["about"]["certificate"][0]["basis"] == EVERYTHING
     assert "model" not in said
 
 

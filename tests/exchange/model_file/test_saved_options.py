@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.pipeline import make_pipeline
@@ -96,3 +97,9 @@ def test_equal_arrays_are_in_a_file_once(tmp_path):
         names = [writer.tensor(each) for each in pair]
         sizes.append((len(set(names)), len(writer.arrays)))
     assert sizes == [(1, 1), (2, 2)]
+
+
+def test_a_file_says_the_names_of_its_columns(tmp_path):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["age", "size"])
+    mercer.save(mercer.SVR().fit(table, table["age"]), tmp_path / "m.mercer")
+    assert describe(tmp_path / "m.mercer")["about"]["feature_names"] == ["age", "size"]

@@ -185,3 +185,22 @@ def test_a_machine_that_was_read_has_no_probabilities_of_another(tmp_path):
     assert again.set_params(probability=True).probability
     with pytest.raises((AttributeError, ParameterError, DataError)):
         again.predict_proba(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "solver"),
+    [
+        (mercer.LinearSVC(loss="hinge"), "L2R_L1LOSS_SVC_DUAL"),
+        (mercer.LinearSVC(), "L2R_L2LOSS_SVC_DUAL"),
+        (mercer.LinearSVC(penalty="l1"), "L1R_L2LOSS_SVC"),
+        (mercer.LinearSVC(multi_class="crammer_singer"), "MCSVM_CS"),
+        (mercer.SVC(kernel="linear"), "L2R_L1LOSS_SVC_DUAL"),
+        (mercer.LinearSVR(), "L2R_L1LOSS_SVR_DUAL"),
+        (mercer.LinearSVR(loss="squared_epsilon_insensitive"), "L2R_L2LOSS_SVR"),
+        (mercer.OneClassSVM(kernel="linear"), "ONECLASS_SVM"),
+    ],
+)
+def test_the_header_names_the_problem_that_was_solved(tmp_path, model, solver):
+    X, y, _ = rows(n_classes=3 if solver == "MCSVM_CS" else 2)
+    write_liblinear_model(model.fit(X + 3.0, y), tmp_path / "m")
+    assert (tmp_path / "m").read_text().startswith(f"solver_type {solver}\n")

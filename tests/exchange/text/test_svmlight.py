@@ -103,3 +103,13 @@ def test_a_bad_file_is_named(written, old, new, message):
 def test_the_task_is_checked(written):
     with pytest.raises(ParameterError, match="task must be 'classification' or 'regression', got 'ranking'"):
         read_svmlight_model(written(OWN), task="ranking")
+
+
+def test_the_header_counts_documents_and_support_vectors(tmp_path):
+    X, y, _ = rows()
+    model = mercer.SVC(gamma=0.4).fit(X, y)
+    write_svmlight_model(model, tmp_path / "m")
+    said = dict(line.split(" # ")[::-1] for line in (tmp_path / "m").read_text().splitlines()[1:11])
+    assert said["highest feature index"] == str(X.shape[1])
+    assert said["number of training documents"] == str(len(X))
+    assert said["number of support vectors plus 1"] == str(len(model.support_) + 1)

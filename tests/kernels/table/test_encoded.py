@@ -53,6 +53,24 @@ def test_what_training_has_not_seen_is_neutral():
     assert np.isfinite(bound.vectors(empty)).all()
 
 
+@pytest.mark.parametrize("way", ["number", "log", "rank", "day", "week"])
+def test_a_column_without_any_value_in_training_says_nothing_ever(way):
+    rows = [{"a": k, "b": None} for k in range(5)]
+    bound = Encoded({"a": "number", "b": way}, RBF(1.0)).bind(rows)
+    alone = Encoded({"a": "number"}, RBF(1.0), {"a": 0.5}).bind(rows)
+    new = [{"a": 1, "b": 1e6}, {"a": 3, "b": None}]
+    np.testing.assert_allclose(bound(new, rows), alone(new, rows), atol=1e-14)
+
+
+def test_one_label_whose_weights_add_up_to_more_than_all_of_them():
+    weights = 10.0 ** np.random.default_rng(5).uniform(-6, 6, size=40)
+    rows = [{"a": "same"} for _ in weights]
+    orders = [weights[np.random.default_rng(k).permutation(40)] for k in range(60)]
+    assert any(np.bincount(np.zeros(40, int), each)[0] > each.sum() for each in orders)  # as happens by rounding
+    for each in orders:
+        assert (Encoded({"a": "category"}, Linear()).bind(rows, each).vectors(rows) == 0.0).all()
+
+
 def test_a_missing_number_is_the_mean_and_says_that_it_is_missing():
     bound = Encoded({"age": "number"}, Linear()).bind(FRAME)
     vectors = bound.vectors(FRAME, is_weighed=False)

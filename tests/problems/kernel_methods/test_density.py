@@ -183,3 +183,11 @@ def test_draws_have_the_kernels_own_density(rng):
 def test_a_level_above_all_is_that_of_the_densest():
     assert density.level_of(np.array([1.0, 2.0, 3.0]), np.ones(3), 1.0, 0.0) == 3.0
     assert density.level_of(np.array([-np.inf, -np.inf]), np.ones(2), 0.5, -7.0) > -7.0
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-12, 1e12])
+def test_sums_below_zero_are_refused_in_any_unit(unit):
+    with pytest.raises(DataError, match="nowhere negative"):
+        density.log_of_items(unit * np.array([-1e-6, 0.5, 1.0]))
+    # What rounding leaves of zero is zero.
+    assert density.log_of_items(unit * np.array([-1e-12, 1.0])).tolist() == [-np.inf, np.log(unit)]

@@ -188,3 +188,13 @@ def test_what_is_outside_of_the_box(row, outside):
     assert problem_of().certificate(beta, beta, np.zeros(3)).box_violation == pytest.approx(4.0 * expected)
     beta[1] = C[1] * np.array([0.125, 0.0, -0.125])
     assert problem_of().certificate(beta, beta, np.zeros(3)).box_violation == pytest.approx(4.0 * max(expected, 0.125))
+
+
+@pytest.mark.parametrize(
+    ("beta", "excess"), [([1.3, -1.3, 0.0], 0.3), ([-0.25, 0.25, 0.0], 0.25), ([0.5, -0.5, 0.0], 0.0)]
+)
+def test_coefficients_outside_their_box_are_told_in_its_units(beta, excess):
+    """Of a row of the first class: the first coefficient is from 0 to C, the others from -C to 0."""
+    problem = Multinomial(np.array([0, 1]), np.array([1.0, 4.0]), 3)
+    found = problem.certificate(np.array([beta, [0.0, 0.0, 0.0]]), np.zeros((2, 3)), np.zeros(3))
+    assert found.box_violation == pytest.approx(4.0 * excess)

@@ -122,3 +122,13 @@ def test_a_second_derivative_that_is_given_is_the_curvature_and_never_negative()
 
 def test_the_slope_at_the_kink_of_a_pinball_is_that_of_too_much():
     assert Pinball(quantile=0.3).derivative(0.0) == 0.7
+
+
+def test_the_slope_of_any_loss_may_be_anything_unless_it_says_otherwise():
+    assert CUSTOM.domain == (-np.inf, np.inf)
+    assert CUSTOM.box(np.ones(2)).tolist() == [np.inf, np.inf]
+
+
+def test_the_curvature_of_any_loss_near_and_far():
+    z = np.array([0.0, 1e-9, 1e3])
+    np.testing.assert_allclose(CUSTOM.curvature(z), (1.0 + z * z) ** -1.5, rtol=1e-5, atol=1e-9)

@@ -8,7 +8,7 @@ from mercer.kernels import RBF, Linear
 from mercer.kernels.gram.kernel_family import SeveralKernels
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.mkl.alignment import alignment_problem, class_targets
-from mercer.problems.mkl.easy_mkl import distributions, hull_problem, squared_distance
+from mercer.problems.mkl.easy_mkl import distributions, hull_problem
 from mercer.problems.mkl.weighted_kernels import Judged, WeightSet, joint_certificate, primal_and_dual
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import SoftMargin
@@ -154,7 +154,7 @@ def test_the_squared_hinge_finds_the_nearest_points_of_the_hulls(lam, rng):
     beta = distributions(solved(hull_problem(signs, lam, copies), K).beta)
     assert beta[signs > 0].sum() == pytest.approx(1.0)
     assert beta[signs < 0].sum() == pytest.approx(-1.0)
-    value = squared_distance(beta, K @ beta, lam, copies)
+    value = (1.0 - lam) * beta @ K @ beta + lam * beta**2 @ (1.0 / copies)
     Q = 2.0 * ((1.0 - lam) * K * np.outer(signs, signs) + lam * np.diag(1.0 / copies))
     A = np.vstack([signs > 0, signs < 0, np.eye(20)]).astype(float)
     found = solve_quadratic_program(Q, np.zeros(20), A, np.append([1.0, 1.0], np.zeros(20)), n_equalities=2)

@@ -170,3 +170,11 @@ def test_without_a_free_bias_the_mean_of_signed_rows_is_the_origin():
     assert lifted.distance == pytest.approx(np.hypot(0.5, 0.5))
     by_values = NotSeparableProof(np.arange(2), np.array([0.75, 0.25]), signs, "penalized", None, rows @ rows.T, 1.0)
     assert by_values.distance == pytest.approx(np.hypot(0.5, 0.5))
+
+
+@pytest.mark.parametrize(("bias", "groups"), [("free", [0, 0, 1, 1]), ("penalised", [0] * 4), ("none", [0] * 4)])
+def test_only_a_free_bias_makes_two_groups(bias, groups):
+    problem = HardMargin(XOR, bias)
+    assert problem.groups.tolist() == groups
+    lows = np.array([1.0, 3.0])
+    assert problem.free_bias(lows, 2.0) == (-2.0 if bias == "free" else 0.0)

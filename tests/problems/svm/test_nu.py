@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.problems.svm.nu import NuMargin, is_nothing
+from mercer.problems.svm.nu import NO_LENGTH, RESOLVED, NuMargin, is_nothing
 
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
 
@@ -121,3 +121,10 @@ def test_two_points_are_solved_by_their_middle():
 def test_rounding_is_no_margin_where_points_at_zero_take_all_coefficients(rest, is_zero):
     beta, K = np.array([3.0, -3.0, rest, -rest]), np.diag([0.0, 0.0, 1.0, 1.0])
     assert is_nothing(beta, K @ beta, np.diagonal(K)) is is_zero
+
+
+def test_the_finest_tolerance_is_that_of_a_margin_whose_weights_are_rounding():
+    """|w|^2 is at most 2 S rho, and rounding below NO_LENGTH (2 S)^2 k(x, x)."""
+    one = problem(nu=0.4)
+    rho = RESOLVED * one.finest(3.0)
+    assert 2.0 * one.side * rho == pytest.approx(NO_LENGTH * (2.0 * one.side) ** 2 * 3.0)

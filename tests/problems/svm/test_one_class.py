@@ -104,3 +104,14 @@ def test_two_points_have_the_ball_around_their_middle():
     certificate = ball.certificate(beta, gram @ beta, 0.5)
     assert (certificate.primal, certificate.dual, certificate.gap) == (1.0, 1.0, 0.0)
     assert ball.gap(beta, 0.5 * ball.diag - gram @ beta) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_the_conditions_of_the_ball_are_those_of_distances(gram):
+    """Of points with a coefficient none may be nearer to the centre than one that may have more of it."""
+    beta = np.array([0.4, 0.0, 0.25, 0.1, 0.25])
+    costs = np.array([0.5, 0.5, 0.25, 0.5, 0.25])
+    f = gram @ beta
+    distances = np.array([gram[i, i] - 2.0 * f[i] + beta @ f for i in range(5)])
+    certificate = SoftBall(np.diagonal(gram).copy(), costs).certificate(beta, f, 0.0)
+    may_rise, may_fall = distances[[0, 1, 3]], distances[[0, 2, 3, 4]]
+    assert certificate.kkt_violation == pytest.approx(0.5 * max(0.0, may_rise.max() - may_fall.min()))

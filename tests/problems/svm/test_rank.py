@@ -151,3 +151,12 @@ def test_a_hinge_is_judged_by_the_width_that_its_coefficients_fit(rng):
     narrow = problem.narrowed(NARROWER**3).at(f)
     found = problem.certificate(narrow.response, f, 0.0, lambda values: K @ values)
     assert found.kkt_violation <= 1e-12
+
+
+def test_a_violation_is_a_share_of_the_largest_coefficient_of_either_side():
+    problem = Ranking(GradedPairs(np.array([0.0, 1.0]), np.zeros(2)), 1.0, np.ones(2))
+    point = problem.at(np.zeros(2))
+    assert point.response.tolist() == [-2.0, 2.0]
+    assert point.violation(np.zeros(2)) == 1.0
+    assert point.violation(np.array([-8.0, 8.0])) == pytest.approx(0.75)
+    assert point.violation(point.response) == 0.0

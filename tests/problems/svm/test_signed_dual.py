@@ -237,3 +237,42 @@ def test_with_nothing_learnt_the_bias_is_the_median_by_weight():
     assert with_ridge.best_constant(targets) == 2.0
     # All within the tube of one value: the bias is that value, and not the median.
     assert DualProblem(targets[:3], -weights[:3], weights[:3], kink=1.0).best_constant(targets[:3]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        ({"kink": 0.1}, "kink"),
+        ({"groups": np.arange(12) % 2}, "groups"),
+        ({"total": 1.0}, "total"),
+        ({"groups": np.arange(12) % 2, "total": np.array([0.0, 1.0])}, "groups and total"),
+    ],
+)
+def test_a_solver_of_one_zero_sum_refuses_more(more, name):
+    problem = program()
+    problem.require_one_zero_sum("chunking")
+    with pytest.raises(ParameterError, match=rf"solver='chunking' solves .* also has {name} \(see"):
+        dataclasses.replace(problem, **more).require_one_zero_sum("chunking")
+
+
+def test_a_coefficient_that_only_rounding_keeps_from_the_kink_says_nothing_of_the_bias():
+    box = np.full(3, 2.0)
+    problem = DualProblem(linear=np.zeros(3), lower=-box, upper=box, kink=0.5)
+    assert problem.bias(np.array([1e-15, 1.0, -1.0]), np.array([100.0, 3.5, 2.5])) == pytest.approx(3.0)
+
+
+def test_two_sums_of_which_one_is_zero_have_a_beginning():
+    ones = np.ones(4)
+    problem = DualProblem(
+        linear=np.array([3.0, 1.0, 2.0, 0.0]), lower=0.0 * ones, upper=ones,
+        groups=np.array([0, 0, 1, 1]), total=np.array([0.0, 1.5]),
+    )  # fmt: skip
+    assert problem.beginning().tolist() == [0.0, 0.0, 1.0, 0.5]
+
+
+def test_huge_numbers_of_a_dual_without_bound_are_no_warning():
+    problem = SoftMargin(np.array([1.0, -1.0]), np.full(2, np.inf))
+    beta = np.array([1e200, -1e200])
+    with np.errstate(over="raise", invalid="raise"):
+        found = problem.certificate(beta, beta, 0.0)
+    assert not found.is_optimal(1e-3)

@@ -151,10 +151,15 @@ def test_a_program_does_not_depend_on_units(data, scale):
     assert slack.sum() == pytest.approx(plain.multipliers.sum(), rel=1e-8)
 
 
-def test_what_takes_longer_gets_more_time(data, monkeypatch):
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_a_large_program_is_solved_elsewhere_to_the_same_end(data, layout, monkeypatch):
     X, y = data
-    monkeypatch.setattr(perceptron_lp, "FIRST_SECONDS", 1e-9)
-    assert solve_program(X, y, np.ones(len(y)), True, Limits()).status is Status.OPTIMAL
+    here = solve_program(layout(X), y, np.ones(len(y)), True, Limits())
+    monkeypatch.setattr(perceptron_lp, "AT_ONCE", 0)
+    elsewhere = solve_program(layout(X), y, np.ones(len(y)), True, Limits())
+    assert elsewhere.status is Status.OPTIMAL
+    np.testing.assert_array_equal(elsewhere.coefficients, here.coefficients)
+    np.testing.assert_array_equal(elsewhere.multipliers, here.multipliers)
 
 
 def test_a_program_can_be_left_alone(rng):

@@ -119,6 +119,8 @@ def _numbers(coding: "Coding", values: "Tensor") -> "Tensor":
     graph = values.graph
     gone = graph.call("IsNaN", values)
     missing = gone.as_double()
+    if coding.gap == 1.0:
+        return graph.concat([missing * 0.0 for _ in coding.parts], 1)
     present = 1.0 - missing
     values = graph.call("Where", gone, 0.0, values)
     if coding.way in PERIODS:
@@ -127,7 +129,7 @@ def _numbers(coding: "Coding", values: "Tensor") -> "Tensor":
         blocks = [graph.call("Cos", angle) * present, graph.call("Sin", angle) * present]
     else:
         blocks = [(_bent(coding, values) - coding.mean) / coding.deviation * present]
-    if coding.gap:
+    if coding.has_gap:
         blocks.append((missing - coding.gap) / math.sqrt(coding.gap * (1.0 - coding.gap)))
     return graph.concat(blocks, 1)
 

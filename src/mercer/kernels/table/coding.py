@@ -48,7 +48,7 @@ class Coding:
         Of "category": the labels kept apart, and the share of the rows that has each; the last two shares are those
         of rare labels and of rows without a value, 0 where that makes no label of its own.
     gap : float
-        The share of rows without a value, of ways that read numbers.
+        The share of rows without a value, of ways that read numbers; 1 where no row has one, and all values are new.
     """
 
     way: str
@@ -77,7 +77,7 @@ class Coding:
         )
         if not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
             raise ParameterError(f"a coding must hold finite numbers, got {self!r:.200}")
-        if not (self.scale > 0 and self.deviation > 0 and 0 <= self.gap < 1):
+        if not (self.scale > 0 and self.deviation > 0 and 0 <= self.gap <= 1):
             raise ParameterError(f"a coding must have positive scales, got {self!r:.200}")
         if len(self.knots) != len(self.heights) or (self.way == "category") != bool(self.shares):
             raise ParameterError(
@@ -85,8 +85,10 @@ class Coding:
             )
         if not all(isinstance(label, str | bool | int | float) for label in self.labels):
             raise ParameterError(f"labels must be texts, numbers or booleans, got {self.labels!r:.200}")
-        if self.shares and len(self.shares) != len(self.labels) + 2:
-            raise ParameterError(f"a coding must have a share for each label, got {self!r:.200}")
+        if self.shares and (
+            len(self.shares) != len(self.labels) + 2 or not all(0 <= each <= 1 for each in self.shares)
+        ):
+            raise ParameterError(f"a coding must have a share for each label, from 0 to 1, got {self!r:.200}")
 
     @property
     def parts(self) -> list[str]:
@@ -95,12 +97,19 @@ class Coding:
             every = [*map(str, self.labels), OTHERS, NO_VALUE]
             return [each for each, share in zip(every, self.shares, strict=True) if share > 0]
         own = [f"{self.way}, {axis}" for axis in ("cos", "sin")] if self.way in PERIODS else [""]
-        return [*own, NO_VALUE] if self.gap else own
+        return [*own, NO_VALUE] if self.has_gap else own
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether some training rows had a value and others had none, so that a number of its own says which."""
+        return 0.0 < self.gap < 1.0
 
     def numbers_of(self, column: "Column") -> FloatArray:
         """The numbers of a column's rows, of shape (n, len(parts))."""
         if self.way == "category":
             return self._indicators(column)
+        if self.gap == 1.0:
+            return np.zeros((len(column), len(self.parts)))
         missing = column.missing
         values = np.zeros(len(column))
         values[~missing] = column.numbers(~missing)
@@ -110,7 +119,7 @@ class Coding:
         else:
             own = ((self._bent(values) - self.mean) / self.deviation)[:, None]
         own[missing] = 0.0
-        if not self.gap:
+        if not self.has_gap:
             return own
         return np.column_stack([own, (missing - self.gap) / math.sqrt(self.gap * (1.0 - self.gap))])
 
@@ -143,10 +152,10 @@ def measured(way: str, column: "Column", weights: FloatArray | None = None) -> C
         return _of_labels(column, weights)
     present = ~column.missing & (weights > 0)
     values, own = column.numbers(present), weights[present]
+    if len(values) == 0:
+        return Coding(way, gap=1.0)
     gap = 1.0 - float(own.sum() / weights.sum()) if not present.all() else 0.0
     gap = gap if 0.0 < gap < 1.0 else 0.0
-    if len(values) == 0:
-        return Coding(way, gap=0.0)
     return _MEASURES.get(way, _of_period)(way, values, own, gap)
 
 
@@ -203,15 +212,16 @@ _MEASURES: dict[str, Callable[[str, FloatArray, FloatArray, float], Coding]] = {
 
 def _of_labels(column: "Column", weights: FloatArray) -> Coding:
     labels, places = _distinct(column, ~column.missing)
-    total = weights.sum()
     counts = np.bincount(places[places >= 0], weights[places >= 0], minlength=len(labels))
+    gone = float(weights[column.missing].sum())
+    # In another order, weights of very different sizes may add up to less than those of one label.
+    total = float(counts.sum()) + gone
     least = max(RARE_ROWS, RARE_SHARE * total)
     frequent = np.flatnonzero(counts >= least)
     # In an order of their own, whatever that of the rows.
     frequent = np.array(sorted(frequent, key=lambda k: (-counts[k], str(labels[k]))), dtype=np.intp)
     kept = np.array(sorted(frequent[:MOST_LABELS], key=lambda k: str(labels[k])), dtype=np.intp)
     shares = counts[kept] / total
-    gone = float(weights[column.missing].sum())
     rest = total - gone - float(counts[kept].sum())
     # What is left over is a label of its own where it is no rarer than the others.
     ends = [count / total if count >= least and count < total else 0.0 for count in (rest, gone)]

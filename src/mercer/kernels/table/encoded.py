@@ -30,9 +30,9 @@ class Encoded(Kernel):
     - "category": an indicator for each label; rare ones share one;
     - "day", "week", "year": the place of a date in the period, as a point on a circle.
 
-    A missing number is the mean, and a further number says that it is missing; a missing label is a label. What
-    training has not seen (another label, the first missing value) is neutral: 0 in all its numbers. Any map of rows to
-    vectors leaves a kernel positive semidefinite.
+    A missing number is the mean, and a further number says that it is missing; a missing label is a label. A label that
+    training has not seen is a rare one. Where training had no rare labels, no missing values or no values at all, those
+    are neutral: 0 in all their numbers. Any map of rows to vectors leaves a kernel positive semidefinite.
 
     Parameters
     ----------

@@ -42,8 +42,3 @@ def distributions(beta: FloatArray) -> FloatArray:
     """Y gamma from the coefficients of the soft margin, with sum 1 over each class."""
     total = float(np.maximum(beta, 0.0).sum())
     return beta / total if total > 0 else beta
-
-
-def squared_distance(beta: FloatArray, projections: FloatArray, lam: float, copies: FloatArray) -> float:
-    """The objective, given Y gamma and (sum_m K_m) Y gamma."""
-    return (1.0 - lam) * float(beta @ projections) + lam * float(beta**2 @ (1.0 / copies))

@@ -17,6 +17,7 @@ from scipy import sparse
 from mercer._errors import DataError
 from mercer._types import Array, FloatArray
 from mercer.solvers import other_process
+from mercer.solvers.other_process import matrix_arrays, matrix_of, numbers_in
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _STATUSES = {
     "NumericalError": Status.STALLED,
     "CallbackTerminated": Status.INTERRUPTED,
 }
-_PARTS = ("data", "indices", "indptr", "shape")
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,10 @@ def solve_quadratic_program(
     """
     p, c = np.asarray(p, dtype=np.float64), np.asarray(c, dtype=np.float64)
     options: dict[str, Any] = {"n_equalities": n_equalities, "time_limit": time_limit, "max_iter": int(max_iter)}
-    if stop is None or _numbers_in(Q) + _numbers_in(A) <= AT_ONCE:
+    if stop is None or numbers_in(Q) + numbers_in(A) <= AT_ONCE:
         found = _solve(Q, p, sparse.csc_matrix(A, dtype=np.float64), c, stop=stop, **options)
     else:
-        arrays = {"p": p, "c": c, **_as_arrays("Q", Q), **_as_arrays("A", A)}
+        arrays = {"p": p, "c": c, **matrix_arrays("Q", Q), **matrix_arrays("A", A)}
         found = other_process.call(solve_arrays, stop, arrays, **options)
     status = _STATUSES.get(str(found["status"]))
     if status is None:
@@ -107,36 +107,12 @@ def solve_quadratic_program(
     return QuadraticSolution(found["u"], found["multipliers"], float(found["value"]), status, iterations)
 
 
-def _numbers_in(matrix: "Features") -> int:
-    return matrix.nnz if sparse.issparse(matrix) else np.size(matrix)
-
-
-def _as_arrays(name: str, matrix: "Features") -> "Arrays":
-    """A matrix as named arrays: itself if dense, else the parts of its CSC form."""
-    if not sparse.issparse(matrix):
-        return {name: np.asarray(matrix, dtype=np.float64)}
-    columns = sparse.csc_matrix(matrix, dtype=np.float64)
-    shape = np.array(columns.shape)
-    return {f"{name}_{part}": array for part, array in zip(_PARTS, (*_parts(columns), shape), strict=True)}
-
-
-def _parts(columns: "Sparse") -> tuple[Array, Array, Array]:
-    return columns.data, columns.indices, columns.indptr
-
-
-def _from_arrays(name: str, arrays: "Arrays") -> "Features":
-    if name in arrays:
-        return arrays[name]
-    *parts, shape = (arrays[f"{name}_{part}"] for part in _PARTS)
-    return sparse.csc_matrix(tuple(parts), shape=tuple(shape))
-
-
 def solve_arrays(
     p: FloatArray, c: FloatArray, n_equalities: int, time_limit: float | None, max_iter: int, **arrays: Array
 ) -> "Arrays":
-    """Solve the program whose matrices are given as by `_as_arrays`; the solution as arrays."""
-    A = sparse.csc_matrix(_from_arrays("A", arrays))
-    return _solve(_from_arrays("Q", arrays), p, A, c, n_equalities, time_limit, max_iter)
+    """The program whose matrices are given as `matrix_arrays` has them; its solution as arrays."""
+    A = sparse.csc_matrix(matrix_of("A", arrays))
+    return _solve(matrix_of("Q", arrays), p, A, c, n_equalities, time_limit, max_iter)
 
 
 def _solve(

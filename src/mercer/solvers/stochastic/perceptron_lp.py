@@ -4,35 +4,34 @@ Method (Huangfu & Hall 2018): the dual simplex method on the dual program, which
 point and a row for each feature; the multipliers of its rows are (w, b). Needs: rows, weights. For a kernel,
 the features are the eigenvectors of its matrix times the square roots of the eigenvalues that exceed rounding.
 
-HiGHS cannot be paused or stopped, so it runs in a separate thread, and when a limit is reached
-its result is abandoned. So that it does not keep a process alive for long, it gets a few seconds
-at first, and four times as many if those were not enough.
+HiGHS cannot be paused or stopped, so a large program goes to another process (`other_process`).
 """
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
 from mercer._jit.threads import Stopped
-from mercer._jit.waiting import run_apart
 from mercer._types import FloatArray, Rows
 from mercer.problems.version_space.perceptron import PerceptronProgram
+from mercer.solvers import other_process
 from mercer.solvers.hard_margin.solve import column_units
+from mercer.solvers.linalg.dense_eigen import eigenpairs
 from mercer.solvers.result import Status
 from mercer.solvers.stochastic.perceptron import Trained
 
 if TYPE_CHECKING:
     from mercer.kernels._types import Features
     from mercer.solvers.limits import Limits
+    from mercer.solvers.other_process import Arrays
 
-# SciPy's status codes for HiGHS.
-SOLVED, UNFINISHED, INACCURATE = 0, 1, 4
-FIRST_SECONDS = 8.0
-# The gap, relative to the primal value if that exceeds 1, at which a program counts as solved.
+# SciPy's words for how HiGHS ended.
+SOLVED, INACCURATE = 0, 4
+# A program of so many numbers takes some hundredths of a second.
+AT_ONCE = 20_000
+# The gap, relative to the primal value where that is above 1, up to which a program is solved.
 SOLVED_GAP = 1e-6
 # Relative distance from a bound that the simplex method may leave.
 ROUNDING = 1e-12
@@ -55,18 +54,19 @@ def solve_program(X: Rows, signs: FloatArray, weights: FloatArray, with_bias: bo
     """
     units = column_units(X)
     columns = _columns(X, signs, with_bias, units)
-    found = None
-    for seconds in _patience(limits):
-        found = _in_a_thread(partial(_call, columns, weights, seconds), limits)
-        if found is None or found.status != UNFINISHED or limits.stop():
-            break
-    if found is None or found.x is None or found.status not in (SOLVED, INACCURATE):
+    arrays = {"weights": weights, **other_process.matrix_arrays("columns", columns)}
+    try:
+        is_small = other_process.numbers_in(columns) <= AT_ONCE
+        found = find(**arrays) if is_small else other_process.call(find, limits.stop, arrays)
+    except Stopped:
+        found = {}
+    if not found:
         return _nothing(X.shape[1], len(signs), limits)
-    normal = -np.asarray(found.eqlin.marginals)
+    normal = -found["marginals"]
     w, b = normal[: len(units)] / units, float(normal[-1]) if with_bias else 0.0
-    multipliers = _at_bounds(found.x, weights)
+    multipliers = _at_bounds(found["multipliers"], weights)
     status = judged(signs * (X @ w + b), signs, weights, multipliers)
-    return Trained(w, b, status, updates=0, iterations=int(found.nit), multipliers=multipliers)
+    return Trained(w, b, status, updates=0, iterations=int(found["iterations"]), multipliers=multipliers)
 
 
 def solve_kernel_program(
@@ -88,10 +88,13 @@ def solve_kernel_program(
     Trained
         Its coefficients are beta.
     """
-    parts = _in_a_thread(partial(_features, K + shift), limits)
-    if parts is None:
+    try:
+        values, vectors = eigenpairs(K + shift, limits.stop)
+    except Stopped:
         return _nothing(len(signs), len(signs), limits)
-    features, back = parts
+    kept = values > len(K) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
+    roots = np.sqrt(values[kept])
+    features, back = vectors[:, kept] * roots, vectors[:, kept] / roots
     found = solve_program(features, signs, weights, False, limits)
     found.coefficients = back @ found.coefficients
     found.bias = shift * float(found.coefficients.sum())
@@ -100,14 +103,6 @@ def solve_kernel_program(
         margins = signs * (K @ found.coefficients + found.bias)
         found.status = judged(margins, signs, weights, found.multipliers)
     return found
-
-
-def _features(K: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(rows whose inner products are K, the matrix that maps feature coefficients to those of points)."""
-    values, vectors = np.linalg.eigh(K)
-    kept = values > len(K) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
-    roots = np.sqrt(values[kept])
-    return vectors[:, kept] * roots, vectors[:, kept] / roots
 
 
 def _at_bounds(a: FloatArray, weights: FloatArray) -> FloatArray:
@@ -131,25 +126,15 @@ def _columns(X: Rows, signs: FloatArray, with_bias: bool, units: FloatArray) -> 
     return sparse.vstack([scaled, sparse.csr_array(signs[None, :])], format="csc") if with_bias else scaled
 
 
-def _call(columns: "Features", weights: FloatArray, seconds: float) -> Any:
-    n = len(weights)
-    return linprog(
-        -np.ones(n),
-        A_eq=columns,
-        b_eq=np.zeros(columns.shape[0]),
-        bounds=np.stack([np.zeros(n), weights], axis=1),
-        method="highs",
-        options={"time_limit": seconds},
-    )
-
-
-def _patience(limits: "Limits") -> Iterator[float]:
-    """Time limits of successive attempts, none longer than the time left."""
-    seconds = FIRST_SECONDS
-    while True:
-        left = np.inf if limits.deadline is None else limits.deadline - limits.begin - limits.seconds
-        yield max(1e-3, min(seconds, left))
-        seconds *= 4.0
+def find(weights: FloatArray, **arrays: FloatArray) -> "Arrays":
+    """What HiGHS finds, nothing where it does not solve the program; `arrays` are the columns of `matrix_arrays`."""
+    columns, n = other_process.matrix_of("columns", arrays), len(weights)
+    bounds = np.stack([np.zeros(n), weights], axis=1)
+    found = linprog(-np.ones(n), A_eq=columns, b_eq=np.zeros(columns.shape[0]), bounds=bounds, method="highs")
+    if found.x is None or found.status not in (SOLVED, INACCURATE):
+        return {}
+    marginals = np.asarray(found.eqlin.marginals)
+    return {"multipliers": found.x, "marginals": marginals, "iterations": np.array(found.nit)}
 
 
 def _nothing(n_features: int, n: int, limits: "Limits") -> Trained:
@@ -163,11 +148,3 @@ def residual(X: Rows, signs: FloatArray, multipliers: FloatArray, with_bias: boo
     coefficients = signs * multipliers
     largest = float(np.abs(coefficients @ X).max(initial=0.0))
     return max(largest, abs(float(coefficients.sum()))) if with_bias else largest
-
-
-def _in_a_thread(work: Callable[[], Any], limits: "Limits") -> Any:
-    """The result of work(), or None if a limit is reached first; its error is raised."""
-    try:
-        return run_apart(work, leave=lambda: Stopped() if limits.stop() else None)
-    except Stopped:
-        return None
