@@ -92,6 +92,11 @@ class Basis:
         basis.factor, basis.jitter = factor, jitter
         return basis
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Elsewhere landmarks are what is needed of the data, not the data.
+        made = {np.dtype(kind): self.landmarks(kind) for kind in (np.float32, np.float64)}
+        return {**vars(self), "_prepare": None, "_prepared": made}
+
     def alone(self) -> "Basis":
         """The same for a thread that is one of several: it starts no others."""
         return Basis.of_factor(self.kernel, self.landmarks, self.factor, self.jitter, 1)
