@@ -1,4 +1,4 @@
-"""Machines as people write them, in a cluster: linear ones on blocks of any source, low-rank ones on rows."""
+"""Machines as people write them, in a cluster: linear and low-rank ones on blocks of any source, and on rows."""
 
 import dask
 import dask.array as da
@@ -6,6 +6,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from mercer import SVC, SVR, DataError, LinearSVC, LinearSVR, LowRank, Status, distributed
 from mercer.distributed.crew import Crew
@@ -74,6 +75,20 @@ def test_linear_machines_learn_from_blocks_that_workers_read(two_workers, data, 
     np.testing.assert_array_equal(model.intercept_, alone.intercept_)
     assert [c.gap for c in model.certificate_] == [c.gap for c in alone.certificate_]
     assert model.n_passes_ == alone.n_passes_
+
+
+@pytest.mark.parametrize("source", [of_memory, of_folder, of_array, of_frame, of_delayed])
+def test_low_rank_machines_learn_from_blocks_that_workers_read(two_workers, data, folder, source):
+    blocks, machine = source(*data, folder), SVC(gamma=0.3, gap_tol=1e-2, approximation=LowRank(landmarks=40))
+    alone = clone(machine).fit(blocks)
+    with distributed.cluster(two_workers):
+        model = clone(machine).fit(blocks)
+        assert model.score(blocks) == alone.score(blocks)
+    assert model.status_ == Status.OPTIMAL
+    np.testing.assert_array_equal(model.dual_coef_, alone.dual_coef_)
+    np.testing.assert_array_equal(model.intercept_, alone.intercept_)
+    assert [c.gap for c in model.certificate_] == [c.gap for c in alone.certificate_]
+    assert [d.value for d in model.distance_] == [d.value for d in alone.distance_]
 
 
 def test_regressions_too(two_workers, data):

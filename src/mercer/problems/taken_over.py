@@ -25,8 +25,10 @@ from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.problems.certificate import EVERYTHING, Certificate
 from mercer.problems.svm.signed_dual import DualProblem
 
-# Rows drawn at random, at most; at most one row in this many is recomputed, and one in twice as many is drawn.
+# Rows drawn at random, at most; at most one row in this many is recomputed at first, and one in twice as many is drawn.
 SAMPLE, ONE_IN = 2048, 16
+# And so many at the most: the work of a fit grows by less than the square of its rows.
+MOST = 8192
 # The certainty of the bound on the fraction of rows with larger errors.
 CERTAINTY = 0.999
 # Rows are undecided if an error this many times the largest seen so far could change their side.
@@ -72,7 +74,7 @@ def certificate(
     first = np.union1d(drawn, likely)
     error = _recomputed(projections, first, recompute, known)
     is_open = _is_open(problem, beta, projections, CAUTION * error) & ~known
-    waiting, room = np.flatnonzero(is_open), max(0, n // ONE_IN - len(first))
+    waiting, room = np.flatnonzero(is_open), max(0, min(n // ONE_IN, MOST) - len(first))
     while True:
         wanted = _worst(problem, beta, projections, waiting, room)
         error = max(error, _recomputed(projections, wanted, recompute, known))

@@ -101,9 +101,14 @@ class BlockTask:
 
 def class_task(model: Any, blocks: Blocks, codes: IndexArray, weights: FloatArray | None) -> BlockTask:
     """A machine for two classes, or one for each class against the rest."""
-    positive = [1] if len(model.classes_) == 2 else range(len(model.classes_))
-    targets = [np.where(codes == c, np.int8(1), np.int8(-1)) for c in positive]
+    targets = machine_targets(model, codes)
     return BlockTask(blocks, codes, targets, *factors_of_classes(model, codes, weights), weights)
+
+
+def machine_targets(model: Any, codes: IndexArray) -> list[Array]:
+    """The sides of the rows in each machine."""
+    positive = [1] if len(model.classes_) == 2 else range(len(model.classes_))
+    return [np.where(codes == c, np.int8(1), np.int8(-1)) for c in positive]
 
 
 def solve_task(model: Any, task: BlockTask, limits: "Limits") -> None:

@@ -17,6 +17,7 @@ from mercer.estimators.fitting.seeds import seed_of
 from mercer.estimators.fitting.weights import class_weights, sample_weights, total_weight
 from mercer.estimators.linear.base import LinearClassifier, stacked
 from mercer.estimators.linear.from_blocks import BlockTask, class_task, solve_task
+from mercer.estimators.linear.partial_fit import ClassifiesParts
 from mercer.estimators.linear.solve import row_products, solve_each
 from mercer.estimators.out_of_core.given import require_alone
 from mercer.estimators.out_of_core.targets import labels_of, note_columns
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 FEW_SCORES = 2000
 
 
-class LinearSVC(PredictsSets, Probable, LinearClassifier):
+class LinearSVC(PredictsSets, Probable, ClassifiesParts, LinearClassifier):
     """Linear support vector classifier: fast, exact, and certified on every fit.
 
     The parameters up to `max_iter` are those of scikit-learn and mean the same, except for `tol`.

@@ -15,6 +15,7 @@ from mercer.estimators.fitting.parameters import require_number
 from mercer.estimators.fitting.weights import target_weights, total_weight
 from mercer.estimators.linear.base import LinearEstimator
 from mercer.estimators.linear.from_blocks import BlockTask, factors_of_targets, solve_task
+from mercer.estimators.linear.partial_fit import RegressesParts
 from mercer.estimators.out_of_core.given import require_alone
 from mercer.estimators.out_of_core.predicting import RegressesBlocks
 from mercer.estimators.out_of_core.targets import note_columns, targets_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-class LinearSVR(PredictsIntervals, RegressesBlocks, RegressorMixin, LinearEstimator):
+class LinearSVR(PredictsIntervals, RegressesParts, RegressesBlocks, RegressorMixin, LinearEstimator):
     """Linear support vector regression: fast, exact, and certified on every fit.
 
     The parameters up to `max_iter` are those of scikit-learn and mean the same, except for `tol`.

@@ -85,12 +85,8 @@ class RegressesBlocks(PredictsBlocks):
         return _determination(self, X)
 
 
-def rows_of(model: Any, blocks: "Blocks") -> Iterator[Any]:
-    """The rows of each block, as the model takes them."""
-    # Imported here, so that only users of blocks pay for importing tables.
-    from mercer.kernels.table.column_frame import ColumnFrame
-
-    check_is_fitted(model)
+def with_columns_of_fit(model: Any, blocks: "Blocks") -> "Blocks":
+    """The blocks with the columns that the model has learnt from."""
     names = getattr(model, "feature_names_in_", None)
     chosen = blocks.with_columns(list(names)) if names is not None and blocks.is_table else blocks
     if chosen.n_columns != model.n_features_in_:
@@ -98,6 +94,16 @@ def rows_of(model: Any, blocks: "Blocks") -> Iterator[Any]:
             f"the blocks have {chosen.n_columns} features, but {type(model).__name__} is expecting "
             f"{model.n_features_in_} features as input"
         )
+    return chosen
+
+
+def rows_of(model: Any, blocks: "Blocks") -> Iterator[Any]:
+    """The rows of each block, as the model takes them."""
+    # Nobody pays for the import of tables who has no blocks.
+    from mercer.kernels.table.column_frame import ColumnFrame
+
+    check_is_fitted(model)
+    names, chosen = getattr(model, "feature_names_in_", None), with_columns_of_fit(model, blocks)
     for i in range(len(chosen)):
         rows = chosen.matrix(i)
         # By name, if the fit knew names.

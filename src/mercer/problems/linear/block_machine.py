@@ -43,11 +43,14 @@ class RowLosses:
         +1 and -1 for a loss of the margin, any numbers for a loss of the residual.
     C : float or ndarray (n,)
         Weight of each row; a row of weight zero takes no part.
+    offsets : ndarray (n,) or None
+        What is added to f before the loss sees it: the values of a function that is not penalised.
     """
 
     loss: Loss
     targets: np.ndarray
     C: Any
+    offsets: np.ndarray | None = None
 
     @property
     def is_of_margin(self) -> bool:
@@ -71,6 +74,7 @@ class RowLosses:
 
     def arguments(self, values: FloatArray) -> FloatArray:
         """z."""
+        values = values if self.offsets is None else values + self.offsets
         return self.targets * values if self.is_of_margin else values - self.targets
 
     def risk(self, values: FloatArray) -> float:
@@ -80,6 +84,8 @@ class RowLosses:
     def dual(self, scale: float, has_equality: bool) -> LinearDual:
         """p, l, u, R and epsilon of a quadratic conjugate; of any other, p, l and u."""
         gain = np.zeros(len(self.targets)) if self.is_of_margin else np.asarray(self.targets, np.float64)
+        if self.offsets is not None:
+            gain = gain - self.offsets
         ends = self.loss.bounds(self.signs, self.weights)
         lower, upper = (np.where(self.weights > 0.0, np.clip(end, -UNBOUNDED, UNBOUNDED), 0.0) for end in ends)
         form, tube, ridge = self.loss.form, 0.0, np.zeros(len(self.targets))
@@ -99,6 +105,8 @@ class RowLosses:
         """What each coefficient adds to the dual, if the loss is smooth."""
         share = np.divide(-self.signs * beta, self.weights, out=np.zeros(len(beta)), where=self.weights > 0.0)
         gain = 0.0 if self.is_of_margin else self.targets * beta
+        if self.offsets is not None:
+            gain = gain - self.offsets * beta
         return gain - self.weights * self.loss.conjugate(share)
 
 
@@ -117,6 +125,8 @@ class BlockMachine:
     bias : {"free", "penalized", "none"}
     scale : float
         s of a penalised bias.
+    offsets : ndarray (n,) or None
+        As of `RowLosses`.
     """
 
     targets: np.ndarray
@@ -125,6 +135,7 @@ class BlockMachine:
     epsilon: float = 0.0
     bias: str = "penalized"
     scale: float = 1.0
+    offsets: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.bias not in ("free", "penalized", "none"):
@@ -144,13 +155,15 @@ class BlockMachine:
 
     def rows(self, place: slice | IndexArray) -> RowLosses:
         """The losses of some rows."""
-        return RowLosses(self.loss, self.targets[place], self.C if np.ndim(self.C) == 0 else self.C[place])
+        C = self.C if np.ndim(self.C) == 0 else self.C[place]
+        return RowLosses(self.loss, self.targets[place], C, None if self.offsets is None else self.offsets[place])
 
     def sample(self, places: IndexArray) -> "BlockMachine":
         """The model of some rows, each of which stands for several."""
         share = len(self.targets) / max(1, len(places))
         C = share * (self.C if np.ndim(self.C) == 0 else self.C[places])
-        return replace(self, targets=self.targets[places], C=C)
+        offsets = None if self.offsets is None else self.offsets[places]
+        return replace(self, targets=self.targets[places], C=C, offsets=offsets)
 
     def certificate(
         self, w: FloatArray, bias: float, values: FloatArray, beta: FloatArray, image: FloatArray

@@ -42,7 +42,7 @@ def _name(blocks: FeatureBlocks, machines: Sequence[BlockMachine], factor: Float
     for machine in machines:
         words = f"{machine.loss.name} {machine.epsilon!r} {machine.bias} {machine.scale!r} {factor is None}"
         digest.update(words.encode())
-        for array in (machine.targets, machine.C):
+        for array in (machine.targets, machine.C, () if machine.offsets is None else machine.offsets):
             digest.update(np.ascontiguousarray(array, np.float64).tobytes())
     if factor is not None:
         digest.update(np.ascontiguousarray(factor, np.float64).tobytes())

@@ -17,6 +17,7 @@ from mercer._jit.scratch import scratch
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.problems.linear.block_machine import RowLosses
 from mercer.problems.linear.dual import LinearDual
+from mercer.solvers.blocks.row_sums import row_dots, row_sums
 from mercer.solvers.linear.loss_loops import RoundedLosses, respond, slope_along
 from mercer.solvers.linear.small_newton import weights_of_rounding
 
@@ -123,6 +124,7 @@ class Response:
     moving, idle : int
         Rows whose response moves, and rows without any.
     H : ndarray (m + 1, m + 1) or None
+        In the precision of the features: its sums are what takes long.
     """
 
     up: FloatArray
@@ -134,7 +136,7 @@ class Response:
     distance: float
     moving: int
     idle: int
-    H: FloatArray | None
+    H: Array | None
 
     def __add__(self, other: Self) -> "Response":
         return Response(
@@ -239,8 +241,8 @@ def _evaluate(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray |
 
 
 def _summed(features: Any, responses: "list[tuple[Response, Sides]]") -> list[Response]:
-    """The responses with their sums of rows, from one pass over the features."""
-    sums = combination(features, np.stack([side for _, sides in responses for side in sides], axis=1)).T
+    """The responses with their sums of rows, for which the features are gone through once."""
+    sums = combinations(features, [side for _, sides in responses for side in sides])
     for k, (response, _) in enumerate(responses):
         response.up, response.down = sums[2 * k], sums[2 * k + 1]
     return [response for response, _ in responses]
@@ -344,40 +346,49 @@ class Losses:
 
 
 def products(features: Any, vectors: list[FloatArray]) -> list[FloatArray]:
-    """Features times each vector, computed in double precision or that of the features, returned in double."""
+    """Features times each vector, in double precision or that of the features, as double."""
+    if not sparse.issparse(features):
+        return list(row_dots(features, np.stack(vectors)))
     columns = np.ascontiguousarray(np.stack(vectors, axis=1), dtype=features.dtype)
     return list(np.ascontiguousarray((features @ columns).T, dtype=np.float64))
 
 
+def combinations(features: Any, factors: Sequence[FloatArray]) -> FloatArray:
+    """The sum of rows, each times its factor, for each of some lists of factors: a row each."""
+    if not sparse.issparse(features):
+        return row_sums(features, np.stack(factors))
+    return np.asarray((features.T @ np.stack(factors, axis=1).astype(features.dtype)).T, dtype=np.float64)
+
+
 def combination(features: Any, factors: FloatArray) -> FloatArray:
-    """The sum of rows times factors; with several columns of factors, one column each."""
-    return np.asarray(features.T @ factors.astype(features.dtype), dtype=np.float64)
+    """The sum of rows, each times its factor."""
+    return combinations(features, [factors])[0]
 
 
-def gram(features: Any, slope: FloatArray, constant: float) -> FloatArray:
-    """Z' S Z for the features with the constant appended; rows of zero slope are left out."""
+def gram(features: Any, slope: FloatArray, constant: float) -> Array:
+    """Z' S Z for the features with the constant appended, from the rows of a slope alone, in their precision."""
     m = features.shape[1]
     chosen = np.flatnonzero(slope)
-    # An empty matrix avoids writing zeros that are overwritten anyway.
-    H = np.zeros((m + 1, m + 1)) if len(chosen) == 0 or sparse.issparse(features) else np.empty((m + 1, m + 1))
+    # Zeros would be written, and read, for nothing.
+    is_empty = len(chosen) == 0 or sparse.issparse(features)
+    H = (np.zeros if is_empty else np.empty)((m + 1, m + 1), features.dtype)
     H[m] = 0.0
     for begin in range(0, len(chosen), CHUNK):
         places = chosen[begin : begin + CHUNK]
-        root = np.sqrt(slope[places])
+        root = np.sqrt(slope[places]).astype(features.dtype)
         if sparse.issparse(features):
-            part = sparse.diags(root.astype(features.dtype)) @ features[places]
+            part = sparse.diags(root) @ features[places]
             H[:m, :m] += (part.T @ part).toarray()
         else:
             # In reused memory: where malloc returns pages at once, as in Dask's workers, page faults take a third of
             # the time.
             part = scratch("rows that move", (len(places), m), features.dtype)
             np.take(features, places, axis=0, out=part, mode="clip")
-            part *= root.astype(features.dtype)[:, None]
-            product = np.matmul(part.T, part, out=scratch("their products", (m, m), features.dtype))
+            part *= root[:, None]
             if begin == 0:
-                H[:m, :m] = product
+                np.matmul(part.T, part, out=H[:m, :m])
             else:
-                H[:m, :m] += product
+                H[:m, :m] += np.matmul(part.T, part, out=scratch("their products", (m, m), features.dtype))
         if constant:
             H[m, :m] += constant * combination(part, root)
             H[m, m] += constant**2 * float(slope[places].sum())

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-from mercer._types import FloatArray
+from mercer._types import Array, FloatArray
 
 # Relative increases of the diagonal, tried in turn until rounding no longer makes the matrix indefinite.
 DAMPINGS = (0.0, *(10.0**k for k in range(-10, 2)))
@@ -32,12 +32,12 @@ class Penalty:
         """L^-1 times a sum of features: its length is the length in the space of w."""
         return image if self.factor is None else solve_triangular(self.factor, image, lower=True)
 
-    def step(self, H: FloatArray, g: FloatArray, constant: float, weight: float) -> FloatArray:
+    def step(self, H: Array, g: FloatArray, constant: float, weight: float) -> FloatArray:
         """The solution of (L L' + H) s = g, with the constant feature last.
 
         Where rounding has made the matrix indefinite it is damped, and the step is still a descent direction.
         """
-        A = H.copy()
+        A = H.astype(np.float64)
         A[:-1, :-1] += np.eye(self.m) if self.matrix is None else self.matrix
         # Without a bias, or with a free one that no row holds, the last unknown is decoupled.
         A[-1, -1] += weight if constant else 1.0

@@ -32,6 +32,8 @@ UNITS_OF_DOUBLE, UNITS_OF_SINGLE = 1.0, 8.0
 MORE, MOST_JITTER = 10.0, 1e-5
 # Rows whose coordinates are computed at a time.
 PANEL = 256
+# Rows for each landmark from which on they are multiplied by L^-1: quicker than to solve with L, once it is there.
+WORTH_AN_INVERSE = 4
 
 
 class Basis:
@@ -90,6 +92,11 @@ class Basis:
         basis.factor, basis.jitter = factor, jitter
         return basis
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Elsewhere landmarks are what is needed of the data, not the data.
+        made = {np.dtype(kind): self.landmarks(kind) for kind in (np.float32, np.float64)}
+        return {**vars(self), "_prepare": None, "_prepared": made}
+
     def alone(self) -> "Basis":
         """The same basis for one of several threads: it starts no others."""
         return Basis.of_factor(self.kernel, self.landmarks, self.factor, self.jitter, 1)
@@ -123,7 +130,9 @@ class Basis:
     def coordinates(self, points: Prepared, stop: Stop | None = None) -> Array:
         """L^-1 k(Z, x) for prepared rows, shape (n, m), in their precision."""
         out, marks = np.empty((len(points), self.size), points.dtype), self.landmarks(points.dtype)
-        trsm, lower = blas.get_blas_funcs("trsm", dtype=out.dtype), np.asfortranarray(self.factor, out.dtype)
+        multiplies = len(points) >= WORTH_AN_INVERSE * self.size
+        apply = blas.get_blas_funcs("trmm" if multiplies else "trsm", dtype=out.dtype)
+        lower = np.asfortranarray(self.inverse() if multiplies else self.factor, out.dtype)
 
         def panel(span: Span) -> None:
             begin, end = span
@@ -131,8 +140,8 @@ class Basis:
             for left, right in tiles.spans(len(marks)):
                 tiles.unless(stop)
                 self.kernel.tile(part, marks.slice(left, right), rows, 0, left)
-            # C-order rows are Fortran-order columns, solved in place.
-            solved = trsm(1.0, lower, rows.T, lower=1, overwrite_b=1)
+            # Rows in C order are columns in Fortran's: solved in place.
+            solved = apply(1.0, lower, rows.T, lower=1, overwrite_b=1)
             if not np.shares_memory(solved, rows):
                 rows[...] = solved.T
 
@@ -142,7 +151,7 @@ class Basis:
 
     def inverse(self) -> FloatArray:
         """L^-1."""
-        return solve_triangular(self.factor, np.eye(self.size), lower=True)
+        return np.ascontiguousarray(lapack.dtrtri(self.factor, lower=1)[0])
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """L^-T w: the coefficients of the landmarks in the function with weights w, shape (m,) or (m, k)."""
