@@ -16,7 +16,7 @@ def evaluate(
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
     skip_unlabelled: Annotated[
-        bool, Parameter(group=DATA, negative="", help="Leave out rows whose target has no value.")
+        bool, Parameter(group=DATA, negative="", help="Leave out rows that have no value in the target column.")
     ] = False,
     report: Report = None,
     as_json: AsJson = False,
