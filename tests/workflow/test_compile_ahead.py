@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mercer import ParameterError
-from mercer.workflow.compile_ahead import compile_ahead, jobs
+from mercer.workflow.compile_ahead import CompilePace, Step, compile_ahead, jobs
 
 
 def test_every_machine_can_be_compiled_ahead():
@@ -34,3 +34,18 @@ def test_after_it_a_fit_compiles_nothing(tmp_path):
     )
     seen = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert seen.stdout.strip() == "[]"
+
+
+def test_the_pace_moves_with_every_function_and_ends_with_the_last_job():
+    pace = CompilePace(["SVC", "Perceptron"], processes=1)
+    expected = pace.seconds_left
+    shares = [pace.share]
+    for step in (Step("SVC", "a", 0.2 * pace.whole["SVC"]), Step("SVC", "b", 2.0 * pace.whole["SVC"])):
+        pace.note(step)
+        shares.append(pace.share)
+    assert expected == pytest.approx(sum(pace.whole.values()))
+    assert 0.0 == shares[0] < shares[1] < shares[2] < pace.whole["SVC"] / sum(pace.whole.values())
+    assert pace.seconds_left > 0.0
+    pace.note(Step("SVC"))
+    pace.note(Step("Perceptron"))
+    assert (pace.share, pace.functions, pace.ended, pace.seconds_left) == (1.0, 2, 2, 0.0)

@@ -34,8 +34,14 @@ _UNSAID = ["compiling"]
 # On the machine where both were measured, idle: the compiler's time for a first `SVC`, and the time to count so far.
 _SECONDS_OF_A_FIRST_FIT, _SECONDS_TO_COUNT, _COUNTED = 7.0, 0.0062, 200_000
 
-# What this process has had to compile, and from when to when somebody waited for it.
+# What this process has had to compile, and from when to when somebody waited for it; and who is told of each.
 _COMPILED: list[tuple[str, float, float]] = []
+_TOLD: list[Callable[[str, float], None]] = []
+
+
+def tell_compiled(listener: Callable[[str, float], None]) -> None:
+    """Have `listener` called with the name of each function that this process compiles from now on, and its seconds."""
+    _TOLD.append(listener)
 
 
 def compiled_here() -> list[str]:
@@ -121,7 +127,10 @@ def _compile_apart(dispatcher: Any) -> None:
         try:
             return run_apart(partial(here, signature))
         finally:
-            _COMPILED.append((f"{dispatcher.py_func.__module__}.{dispatcher.__name__}", begin, time.monotonic()))
+            name, end = f"{dispatcher.py_func.__module__}.{dispatcher.__name__}", time.monotonic()
+            _COMPILED.append((name, begin, end))
+            for listener in _TOLD:
+                listener(name, end - begin)
 
     dispatcher.compile = compile_apart
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
@@ -56,6 +56,25 @@ class _Whole(JITCodeLibrary):
                 self.codegen.set_env(variable.name, environment)
 
 
+class _Flags(Flags):
+    """Numba's flags, compared at a fraction of the price: they are part of each key by which it finds a function.
+
+    The hash is theirs, a constant, so that equal flags of either class are one key.
+    """
+
+    __slots__ = ()
+    _DEFAULTS = {name: option.default for name, option in Flags.options.items()}  # noqa: RUF012
+    _HASH = hash(Flags())
+
+    def __hash__(self) -> int:
+        return self._HASH
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Flags):
+            return NotImplemented
+        return self._values == other._values or self._DEFAULTS | self._values == self._DEFAULTS | other._values
+
+
 class _OnePiece(Compiler):
     """Numba's compiler, which for a function inside another makes a piece, without what Python would need."""
 
@@ -63,8 +82,8 @@ class _OnePiece(Compiler):
         is_inside = _depth() > 0
         library = (_Piece if is_inside else _Whole)(target.codegen(), "mercer")
         library.enable_object_caching()
+        flags = _Flags(flags)
         if is_inside:
-            flags = flags.copy()
             flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         super().__init__(typing, target, library, args, returned, flags, known)
 

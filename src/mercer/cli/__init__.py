@@ -26,17 +26,17 @@ app = App(
 )
 COMMANDS = {
     "demo": "Train on digits, texts and a mixed table; write reports to look at.",
-    "describe": "Show what a file holds, and what of it would be learnt from.",
-    "train": "Train on a file, score, and save the model.",
-    "predict": "Predict the rows of a file with a saved model.",
+    "describe": "Show what a file holds, and which columns a model would learn from.",
+    "train": "Train a model on a file, score it and save it.",
+    "predict": "Make predictions for the rows of a file with a saved model.",
     "evaluate": "Score a saved model on a file with labels.",
     "tune": "Choose C, gamma and kernel by cross-validation, and save the best model.",
     "inspect": "Show what a model file holds, or explain a decision.",
-    "convert": "Convert a model to or from LIBSVM, SVMlight, LIBLINEAR, ONNX.",
-    "preflight": "Predict time and memory of a fit, and what to mind.",
-    "compare": "Every solver on the same data, side by side.",
-    "studio": "Open the page on which machines are drawn, watched and understood.",
-    "compile": "Compile everything now, so that no first fit waits for it.",
+    "convert": "Convert a model to or from LIBSVM, SVMlight, LIBLINEAR or ONNX.",
+    "preflight": "Estimate the time and memory of a fit, and what to look out for.",
+    "compare": "Run every solver on the same data and compare them.",
+    "studio": "Open a page on which to draw points and watch machines learn.",
+    "compile": "Compile all the code now, so that no first fit has to wait for it.",
     "version": "Print the versions of Mercer and of what it runs on.",
 }
 for name, words in COMMANDS.items():

@@ -86,7 +86,7 @@ def _hero(record: Record) -> str:
     if "accuracy" in scores:
         low, high = scores["interval"]
         below = f"{scores['correct']} of {scores['rows']} right, {escape(scores['how'])}"
-        range_ = f"95 % interval {low:.1%} to {high:.1%}"
+        range_ = f"95% interval {low:.1%} to {high:.1%}"
         return f'<div class="hero"><b>{scores["accuracy"]:.1%}</b>{below}<br><span class="soft">{range_}</span></div>'
     value = "-" if scores["r2"] is None else f"{scores['r2']:.3f}"
     return (
@@ -164,7 +164,7 @@ def _classes(scores: dict[str, Any]) -> str:
     )
     head = "<tr><th>class</th><th>precision</th><th>recall</th><th>F1</th><th>rows</th></tr>"
     also = f"Always saying the most frequent class would be right in {scores['baseline']:.1%}. "
-    also += f"Each class counting alike, the model is right in {scores['balanced_accuracy']:.1%}"
+    also += f"If every class counts the same, the model is right in {scores['balanced_accuracy']:.1%}"
     area = scores.get("area_under_curve")
     also += "." if area is None else f"; the area under the curve is {area:.3f}."
     return f"<figure><table>{head}{rows}</table><figcaption>{also}</figcaption></figure>"

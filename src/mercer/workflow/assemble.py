@@ -202,7 +202,7 @@ def chosen_words(machine: Any) -> list[str]:
         lines = [f"{name}: {line}" for name, line in describe_columns(machine.kernel_).items()]
         said += lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
     if hasattr(machine, "C_"):
-        said.append(f"C = {machine.C_:.3g}, chosen by folds")
+        said.append(f"C = {machine.C_:.3g}, chosen by cross-validation")
     return said
 
 

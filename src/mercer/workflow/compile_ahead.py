@@ -7,10 +7,12 @@ tell. What is compiled is kept on disk (`mercer._jit.kept_code`), and several pr
 
 import inspect
 import multiprocessing
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +24,7 @@ from sklearn.base import BaseEstimator
 import mercer
 from mercer import kernels, read_table
 from mercer._errors import MercerError, ParameterError
-from mercer._jit.compile import announce_nothing, seconds_compiling, slowness
+from mercer._jit.compile import announce_nothing, slowness, tell_compiled
 from mercer._jit.threads import available_cores, one_blas_thread
 from mercer._types import Array
 from mercer.kernels.graph.graph import Graph
@@ -42,6 +44,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 _GROWING = ("SVC", "SVR", "OneClassSVM", "NuSVC", "LinearSVC", "LinearSVR", "KernelRidge", "KernelLogisticRegression")
 
 _FIRST = ("SVC", "LinearSVC")
+# What a job is taken to have left until it says that it is done; and of all, what makes a pace.
+_LAST_SHARE = 0.05
 # The compiler's time for each where it was measured, idle, after those before it; a second or so for the others.
 _SECONDS = {
     "SVC": 21, "LinearSVC": 18, "KernelLogisticRegression": 15, "tables": 17, "texts": 16, "graphs": 8, "NuSVC": 5,
@@ -60,39 +64,89 @@ def jobs() -> dict[str, Callable[[], None]]:
     return named | {"tables": _tables, "texts": _texts, "trees": _trees, "graphs": _graphs}
 
 
-def seconds_expected(names: Sequence[str] = (), processes: int | None = None) -> float:
-    """About how long `compile_ahead` takes where nothing has been compiled, from how fast this machine is now."""
-    each = [_SECONDS.get(name, 1) for name in names or jobs()]
-    return slowness() * max(*each, sum(each) / _processes(len(each), processes))
+@dataclass(frozen=True)
+class Step:
+    """A function that was compiled for a job, in so many seconds; or, without a function, the end of that job."""
+
+    job: str
+    function: str = ""
+    seconds: float = 0.0
+
+
+class CompilePace:
+    """How far the jobs are, by what each took where that was measured; and how long the rest takes, by the pace so far.
+
+    Before there is a pace, the time left is judged by how fast this machine counts.
+    """
+
+    def __init__(self, names: Sequence[str] = (), processes: int | None = None) -> None:
+        usual = 1 if not names else 4  # the first of a few has to compile what it shares with the others
+        self.whole = {name: slowness() * _SECONDS.get(name, usual) for name in names or jobs()}
+        self.left, self.begin = dict(self.whole), time.monotonic()
+        self.processes = _processes(len(self.whole), processes)
+        self.functions = self.ended = 0
+
+    def note(self, step: Step) -> None:
+        """Take the next step into account."""
+        if step.function:
+            self.functions += 1
+            # A job may take longer than it should; it is not done before it says so.
+            self.left[step.job] = max(self.left[step.job] - step.seconds, _LAST_SHARE * self.whole[step.job])
+        else:
+            self.ended += 1
+            self.left[step.job] = 0.0
+
+    @property
+    def share(self) -> float:
+        """Of the work, from 0 to 1."""
+        return 1.0 - sum(self.left.values()) / sum(self.whole.values())
+
+    @property
+    def seconds_left(self) -> float:
+        """About how long the rest takes: no sooner than the longest job, and no sooner than all processes together."""
+        if self.share < _LAST_SHARE:
+            return max(*self.left.values(), sum(self.left.values()) / self.processes)
+        return (time.monotonic() - self.begin) * (1.0 / self.share - 1.0)
 
 
 def _processes(count: int, wanted: int | None) -> int:
     return min(wanted or available_cores(), count)
 
 
-def compile_ahead(names: Sequence[str] = (), processes: int | None = None) -> Iterator[tuple[str, float]]:
-    """Compile what `names` need, or all, in several processes; yields each name and its seconds of compiling."""
+def compile_ahead(names: Sequence[str] = (), processes: int | None = None) -> Iterator[Step]:
+    """Compile what `names` need, or all, in several processes; yields each function, and the end of each job."""
     offered = jobs()
     unknown = sorted(set(names) - set(offered))
     if unknown:
         raise ParameterError(f"{unknown[0]!r} is nothing that can be compiled; there are {', '.join(offered)}")
     # These first: they share little with each other, and most others find theirs on disk.
     wanted = sorted(names or offered, key=lambda name: (name not in _FIRST, name not in _GROWING))
-    with ProcessPoolExecutor(
-        _processes(len(wanted), processes), mp_context=multiprocessing.get_context("spawn")
-    ) as pool:
+    context = multiprocessing.get_context("spawn")
+    told = context.SimpleQueue()
+    with ProcessPoolExecutor(_processes(len(wanted), processes), context, _begin, (told,)) as pool:
         running = {pool.submit(_run, name): name for name in wanted}
-        for one in as_completed(running):
-            yield running[one], one.result()
+        while running:
+            ended, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+            while not told.empty():
+                yield Step(*told.get())
+            for one in ended:
+                one.result()
+                yield Step(running.pop(one))
 
 
-def _run(name: str) -> float:
+_job = [""]
+
+
+def _begin(told: Any) -> None:
     announce_nothing()  # whoever asked for it has said so
-    before = seconds_compiling()
+    tell_compiled(lambda function, seconds: told.put((_job[0], function, seconds)))
+
+
+def _run(name: str) -> None:
+    _job[0] = name
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
         jobs()[name]()
-    return seconds_compiling() - before
 
 
 class _Machine:

@@ -14,8 +14,10 @@ def compare(
     *,
     reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
-    solver: Annotated[tuple[str, ...], Parameter(negative="", help="One to compare; all unless given.")] = (),
-    repeats: Annotated[int, Parameter(help="Fits of each; the fastest counts.")] = 2,
+    solver: Annotated[
+        tuple[str, ...], Parameter(negative="", help="A solver to compare; all of them unless given.")
+    ] = (),
+    repeats: Annotated[int, Parameter(help="How often to fit with each; the fastest fit counts.")] = 2,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:

@@ -8,30 +8,33 @@ from mercer.cli.terminal.exit_codes import ExitCode
 
 
 def compile(  # noqa: A001 - the name of the command
-    *names: Annotated[str, Parameter(help="Machines whose code to compile, such as SVC; all of them by default.")],
-    processes: Annotated[int | None, Parameter(help="How many at once. [default: one for each core]")] = None,
+    *names: Annotated[str, Parameter(help="Machines to compile the code of, such as SVC; all of them unless given.")],
+    processes: Annotated[
+        int | None, Parameter(help="How many processes work at once; one for each core unless given.")
+    ] = None,
 ) -> ExitCode:
-    """Compile Mercer's code for this processor now, in several processes, so that no first fit waits for it."""
+    """Compile Mercer's code for this processor now, in several processes, so that no first fit has to wait for it."""
     from mercer._errors import ParameterError
     from mercer._jit.compile import where_code_is_kept
-    from mercer.cli.terminal.output import console, say
-    from mercer.workflow.compile_ahead import compile_ahead, jobs, seconds_expected
+    from mercer.cli.terminal.output import console, print_text, say
+    from mercer.workflow.compile_ahead import CompilePace, compile_ahead
 
     if processes is not None and processes < 1:
         raise ParameterError(f"--processes must be 1 or more, got {processes}")
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
-    say(f"compiling for this machine, about {seconds_expected(names, processes):.0f} s the first time")
-    seconds = 0.0
-    columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    pace = CompilePace(names, processes)
+    columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console(), transient=True) as bar:
-        task = bar.add_task("compiling", total=len(names) or len(jobs()))
-        for name, spent in compile_ahead(names, processes):
-            seconds += spent
-            bar.update(task, advance=1, description=f"{name} is ready")
-    say(
-        f"everything was compiled before; {where_code_is_kept()}"
-        if seconds == 0
-        else f"compiled; {where_code_is_kept()}"
-    )
+        task = bar.add_task("looking for what is compiled already", total=1.0)
+        for step in compile_ahead(names, processes):
+            if step.function and not pace.functions:
+                about = f"about {pace.seconds_left:.0f} s the first time"
+                print_text(bar.console, Text(f"compiling for this machine, {about}", style="dim"))
+            pace.note(step)
+            words = f"{pace.functions} functions, {pace.ended} of {len(pace.left)} jobs done"
+            bar.update(task, completed=pace.share, description=f"{words}, about {pace.seconds_left:.0f} s left")
+    done = f"compiled {pace.functions} functions" if pace.functions else "everything was compiled before"
+    say(f"{done}; {where_code_is_kept()}")
     return ExitCode.DONE

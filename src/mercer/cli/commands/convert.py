@@ -22,10 +22,16 @@ Kind = Literal["mercer", "onnx", "libsvm", "svmlight", "liblinear"]
 
 def convert(
     model: Annotated[Path, Parameter(help="A model of Mercer, LIBSVM, SVMlight or LIBLINEAR.")],
-    output: Annotated[Path, Parameter(help="The file to write; its ending says what: .mercer .onnx .libsvm ...")],
+    output: Annotated[
+        Path, Parameter(help="The file to write; its ending decides the format: .mercer .onnx .libsvm ...")
+    ],
     *,
-    from_format: Annotated[Kind | None, Parameter(name="--from", help="What the model is.")] = None,
-    to_format: Annotated[Kind | None, Parameter(name="--to", help="What to write, unless the ending says it.")] = None,
+    from_format: Annotated[
+        Kind | None, Parameter(name="--from", help="The format of the model; recognised unless given.")
+    ] = None,
+    to_format: Annotated[
+        Kind | None, Parameter(name="--to", help="The format to write, unless the ending decides it.")
+    ] = None,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Convert a model: .mercer, .onnx, .libsvm, .svmlight, .liblinear, by the endings of the names."""

@@ -15,8 +15,8 @@ def evaluate(
     data: Source,
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
-    skip_unlabeled: Annotated[
-        bool, Parameter(group=DATA, negative="", help="Leave out rows whose target has no value.")
+    skip_unlabelled: Annotated[
+        bool, Parameter(group=DATA, negative="", help="Leave out rows that have no value in the target column.")
     ] = False,
     report: Report = None,
     as_json: AsJson = False,

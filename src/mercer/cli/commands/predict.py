@@ -31,13 +31,15 @@ def predict(
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
     keep: Annotated[
-        tuple[str, ...], Parameter(negative="", help="A column to copy beside the predictions, such as an id: a,b.")
+        tuple[str, ...], Parameter(negative="", help="Columns to copy beside the predictions, such as an id: a,b.")
     ] = (),
-    proba: Annotated[bool, Parameter(negative="", help="Also print probabilities, one column a class.")] = False,
-    scores: Annotated[bool, Parameter(negative="", help="Also print decision values, one column a class.")] = False,
+    proba: Annotated[bool, Parameter(negative="", help="Also print probabilities, one column for each class.")] = False,
+    scores: Annotated[
+        bool, Parameter(negative="", help="Also print decision values, one column for each class.")
+    ] = False,
     interval: Annotated[
         float | None,
-        Parameter(help="Also print bounds, or a set of classes, that hold the truth so often: 0.9 is 90 %."),
+        Parameter(help="Also print bounds, or a set of classes, that hold the true value this often: 0.9 is 90 %."),
     ] = None,
     output: Annotated[
         Path | None, Parameter(alias="-o", group=OUTPUT, help="A CSV file instead of standard output.")

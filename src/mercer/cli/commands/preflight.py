@@ -13,7 +13,7 @@ def preflight(
     *,
     reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
-    seconds: Annotated[float, Parameter(help="Time to spend on measuring, about.")] = 1.5,
+    seconds: Annotated[float, Parameter(help="About how many seconds to spend on measuring.")] = 1.5,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:

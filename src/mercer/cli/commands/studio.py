@@ -10,13 +10,15 @@ from mercer.cli.terminal.exit_codes import ExitCode
 
 
 def studio(
-    link: Annotated[str | None, Parameter(help="What to show first: a link that Link copied.")] = None,
+    link: Annotated[str | None, Parameter(help="What to show first: a link copied from a Studio.")] = None,
     *,
     port: Annotated[int | None, Parameter(help="Port of 127.0.0.1; 0 for any free one. [default: 8765]")] = None,
     browser: Annotated[bool, Parameter(negative="--no-browser", help="Open the page in the browser.")] = True,
     static: Annotated[
         Path | None,
-        Parameter(help="Serve nothing: write playground and ideas into this new or empty folder, for any web host."),
+        Parameter(
+            help="Write the playground and the ideas to this new or empty folder, for any web host, and serve nothing."
+        ),
     ] = None,
 ) -> ExitCode:
     """Serve Mercer Studio until Ctrl-C; its address, with the token of this run, goes to standard output."""

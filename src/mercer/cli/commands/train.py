@@ -27,9 +27,11 @@ def train(
     reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
     holdout: Annotated[
-        float | None, Parameter(help=f"Share of the rows to score on, not learnt from; {HOLDOUT} unless --cv is given.")
+        float | None, Parameter(help=f"Share of the rows kept back for the score; {HOLDOUT} unless --cv is given.")
     ] = None,
-    cv: Annotated[int | None, Parameter(help="Score by so many folds, and learn from all rows.")] = None,
+    cv: Annotated[
+        int | None, Parameter(help="Score by cross-validation with this many folds, and learn from all rows.")
+    ] = None,
     output: Output = None,
     report: Report = None,
     as_json: AsJson = False,

@@ -33,16 +33,18 @@ class TriedOptions:
     kernel: Annotated[
         tuple[str, ...],
         Parameter(
-            alias="-k", negative="", help="A kernel to try; may be repeated. Without any, kernels of several families."
+            alias="-k",
+            negative="",
+            help="A kernel to try; may be repeated. If none is given, kernels of several families.",
         ),
     ] = ()
     C: Annotated[
         tuple[float, ...], Parameter(name="--C", negative="", help="A value to try, and no others; may be repeated.")
     ] = ()
-    gammas: Annotated[int, Parameter(help="Values of gamma to begin with, for kernels that are named.")] = 6
-    task: Annotated[Literal["classification", "regression"] | None, Parameter(help="By the target unless given.")] = (
-        None
-    )
+    gammas: Annotated[int, Parameter(help="How many values of gamma to start with, for kernels given by name.")] = 6
+    task: Annotated[
+        Literal["classification", "regression"] | None, Parameter(help="Decided by the target unless given.")
+    ] = None
     scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
     class_weight: ClassWeight = None
     proba: Proba = False
@@ -53,13 +55,14 @@ def tune(
     *,
     reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     tried: TriedOptions = TriedOptions(),  # noqa: B008 - frozen
-    cv: Annotated[int, Parameter(help="Folds.")] = 5,
+    cv: Annotated[int, Parameter(help="How many folds.")] = 5,
     score: Annotated[
-        Score | None, Parameter(help="What is to be best; accuracy or r2 unless given. auc: the area under the curve.")
+        Score | None,
+        Parameter(help="The score to choose by; accuracy or r2 unless given. auc: the area under the curve."),
     ] = None,
     time: Annotated[
         float | None,
-        Parameter(group=LIMITS, help="Seconds for the search and the last fit; about ten fits unless given."),
+        Parameter(group=LIMITS, help="Seconds for the search and the final fit; about ten fits' worth unless given."),
     ] = None,
     holdout: Annotated[float, Parameter(help="Share of the rows that the search never sees, for the score.")] = HOLDOUT,
     output: Output = None,

@@ -47,7 +47,7 @@ def _rows(record: Any) -> list[tuple[str, Any]]:
         ("learnt", learnt),
         ("kernel", model["kernel_in_short"]),
         ("accuracy", well),
-        ("how sure", f"{low:.1%} to {high:.1%} (95 % interval){_bound(record)}"),
+        ("how sure", f"{low:.1%} to {high:.1%} (95% interval){_bound(record)}"),
         ("proof", proof),
     ]
 

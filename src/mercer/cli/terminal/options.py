@@ -33,7 +33,7 @@ Source = Annotated[
         allow_leading_hyphen=True,  # for '-' alone
         help="CSV, a spreadsheet (.xlsx, .ods), Parquet (or a folder of it), Arrow, JSON lines or svmlight, also .gz "
         "or .xz; SQLite, DuckDB, or the address of a database, postgresql://me@host/bank; a folder of texts, one "
-        "folder a class; trees in brackets; a folder or zip of TU graphs; '-' for standard input.",
+        "subfolder for each class; trees in brackets; a folder or zip of TU graphs; '-' for standard input.",
     ),
 ]
 Output = Annotated[
@@ -76,32 +76,33 @@ class DataOptions:
             "graphs",
         ]
         | None,
-        Parameter(help="Recognised by content and name unless given."),
+        Parameter(help="The format of the data; recognised by content and name unless given."),
     ] = None
     table: Annotated[str | None, Parameter(help="The table of a database, or the sheet of a spreadsheet.")] = None
     query: Annotated[str | None, Parameter(help="A query to a database, SELECT ...")] = None
     row_limit: Annotated[
-        int | None, Parameter(group=LIMITS, help="Rows that the answer of a database may have; more are refused.")
+        int | None, Parameter(group=LIMITS, help="Most rows to take from a database; a longer answer is refused.")
     ] = None
     text: Annotated[
         tuple[str, ...],
         Parameter(
             negative="",
             show_default=False,
-            help="A column of texts or labels even if it looks like numbers; may be repeated.",
+            help="Read this column as text even if it looks like numbers; may be repeated.",
         ),
     ] = ()
     missing: Annotated[
         tuple[str, ...],
-        Parameter(
-            negative="", show_default=False, help="One more word that stands for no value in CSV; may be repeated."
-        ),
+        Parameter(negative="", show_default=False, help="Another word that means 'no value' in CSV; may be repeated."),
     ] = ()
     header: Annotated[bool, Parameter(help="Whether the first line of CSV names the columns.")] = True
-    delimiter: Annotated[str | None, Parameter(help="What stands between the values of CSV, such as ';'.")] = None
-    decimal: Annotated[Literal[".", ","] | None, Parameter(help="The decimal mark of CSV; found unless given.")] = None
+    delimiter: Annotated[str | None, Parameter(help="The character between the values of CSV, such as ';'.")] = None
+    decimal: Annotated[
+        Literal[".", ","] | None, Parameter(help="The decimal mark of CSV; recognised unless given.")
+    ] = None
     encoding: Annotated[
-        str | None, Parameter(help="Of text, such as cp1252; UTF-8 unless given, or what the file's first bytes say.")
+        str | None,
+        Parameter(help="The encoding of text, such as cp1252; UTF-8 unless given or the file says otherwise."),
     ] = None
 
 
@@ -125,8 +126,8 @@ class LearningOptions(DataOptions):
             help="Learn from these columns even if they look like an id; may be repeated.",
         ),
     ] = ()
-    skip_unlabeled: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Leave out rows whose target has no value.")
+    skip_unlabelled: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Leave out rows that have no value in the target column.")
     ] = False
 
 
@@ -138,23 +139,25 @@ class MachineOptions:
     kernel: Annotated[
         str | None,
         Parameter(
-            alias="-k", help="Such as 'rbf(gamma=0.1) + 2*spectrum(k=3)@text', or 'additive'; by the data unless given."
+            alias="-k",
+            help="Such as 'rbf(gamma=0.1) + 2*spectrum(k=3)@text', or 'additive'; chosen from the data unless given.",
         ),
     ] = None
     C: Annotated[
-        float | None, Parameter(name="--C", help="Weight of the losses against the margin; by folds unless given.")
+        float | None,
+        Parameter(name="--C", help="Weight of the losses against the margin; chosen by cross-validation unless given."),
     ] = None
-    task: Annotated[Literal["classification", "regression"] | None, Parameter(help="By the target unless given.")] = (
-        None
-    )
+    task: Annotated[
+        Literal["classification", "regression"] | None, Parameter(help="Decided by the target unless given.")
+    ] = None
     scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
     class_weight: ClassWeight = None
     proba: Proba = False
     landmarks: Annotated[
         int | None,
         Parameter(
-            help="Restrict a kernel machine to what so many rows span, for many rows; what that may cost is said. "
-            "1000 unless given where data are read block by block."
+            help="Approximate the kernel by this many rows, for large data; the report says what that may cost. "
+            "If data are read block by block, 1000 unless given."
         ),
     ] = None
 
@@ -165,13 +168,13 @@ class FitOptions:
     """How much work a fit may be."""
 
     seed: Annotated[int, Parameter(help="Decides which rows are held out.")] = 0
-    n_jobs: Annotated[int | None, Parameter(help="Threads; all cores unless given.")] = None
+    n_jobs: Annotated[int | None, Parameter(help="How many threads to use; one for each core unless given.")] = None
     time_limit: Annotated[
         float | None,
-        Parameter(help="Seconds for the fit; the best model so far is kept. As many for the query to a database."),
+        Parameter(help="Seconds for the fit; the best model so far is kept. Holds for the query to a database too."),
     ] = None
     memory_limit: Annotated[
-        str | None, Parameter(help="Such as 2GiB, for the data and again for the fit; by what is free unless given.")
+        str | None, Parameter(help="Such as 2GiB, for the data and again for the fit; as much as is free unless given.")
     ] = None
 
 
@@ -183,12 +186,13 @@ class ClusterOptions:
     cluster: Annotated[
         str | None,
         Parameter(
-            help="Have a cluster of dask.distributed do what can be divided: blocks of rows, kernels and folds of a "
-            "search. The address of its scheduler, such as tcp://10.0.0.1:8786."
+            help="The address of a dask.distributed scheduler, such as tcp://10.0.0.1:8786. Its cluster does what can "
+            "be divided: blocks of rows, kernels and the folds of a search."
         ),
     ] = None
     checkpoint: Annotated[
-        Path | None, Parameter(help="Keep how far a fit by blocks is in this file; the same command goes on from it.")
+        Path | None,
+        Parameter(help="Save the progress of a fit by blocks in this file; the same command resumes from it."),
     ] = None
 
 

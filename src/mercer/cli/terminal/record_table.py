@@ -36,7 +36,7 @@ def _fewer(notes: list[str]) -> list[str]:
     if len(notes) <= _FIRST + _LAST + 1:
         return notes
     left = len(notes) - _FIRST - _LAST
-    return [*notes[:_FIRST], f"and {left} more notes, which --json and --report have", *notes[-_LAST:]]
+    return [*notes[:_FIRST], *notes[-_LAST:], f"({left} more lines like these are in --json and --report)"]
 
 
 def rows_of(record: Any) -> list[tuple[str, Any]]:
@@ -63,7 +63,7 @@ def _score_rows(scores: dict[str, Any]) -> list[tuple[str, Any]]:
     if "accuracy" in scores:
         low, high = scores["interval"]
         value = Text(f"{scores['accuracy']:.1%}", style="bold")
-        value.append(f"  {scores['correct']} of {scores['rows']} right, {how}; 95 % interval {low:.1%} to {high:.1%}")
+        value.append(f"  {scores['correct']} of {scores['rows']} right, {how}; 95% interval {low:.1%} to {high:.1%}")
         baseline = f"{scores['baseline']:.1%}  always saying {scores['most_frequent']}"
         return [("accuracy", value), ("baseline", baseline), ("balanced", _balanced(scores))]
     value = Text("-" if scores["r2"] is None else f"{scores['r2']:.3f}", style="bold").append(f"  {how}")
@@ -73,7 +73,7 @@ def _score_rows(scores: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _balanced(scores: dict[str, Any]) -> str:
-    words = f"{scores['balanced_accuracy']:.1%}  accuracy, each class counting alike"
+    words = f"{scores['balanced_accuracy']:.1%}  accuracy if every class counts the same"
     area = scores.get("area_under_curve")
     return words if area is None else f"{words}; area under the curve {area:.3f}"
 
@@ -105,7 +105,7 @@ def _show_confusion(out: Console, scores: dict[str, Any]) -> None:
     for k, (label, row) in enumerate(zip(labels, counts, strict=True)):
         cells = [_cell(value, k == j) for j, value in enumerate(row)]
         table.add_row(Text(str(label)), *cells)
-    out.print(Text("\n  down: what it was; across: what was said", style="dim"))
+    out.print(Text("\n  rows: the true class; columns: the predicted one", style="dim"))
     out.print(table)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 from mercer.kernels import Centered, Columns, Encoded, Normalized, On, Power, Product, Scaled, Standardized, Sum
@@ -41,20 +42,31 @@ def kernel_in_short(kernel: Any) -> str:
     words = kernel_words(kernel)
     if len(words) <= _SHORT:
         return words
-    parts = list(kernel.parts.values()) if isinstance(kernel, Columns) else list(getattr(kernel, "kernels", ()))
-    if not parts or not all(isinstance(part, On) for part in parts):
-        return textwrap.shorten(words.replace(",", ", "), 4 * _SHORT, placeholder=" ...")
+    families: dict[str, list[str]] = {}
+    for family, names in _parts(kernel, ()):
+        seen = families.setdefault(family, [])
+        seen.extend(name for name in names if name not in seen)
     groups: dict[str, list[str]] = {}
-    for part in parts:
-        groups.setdefault(_family(part.kernel), []).extend(map(str, part.names))
-    listed = ", ".join(f"{family} ({_counted(names)})" for family, names in groups.items())
+    for family, seen in families.items():
+        groups.setdefault(_counted(seen), []).append(family)
+    if len(families) == 1 and not any(families.values()):  # one kernel with long parameters
+        return textwrap.shorten(words.replace(",", ", "), 2 * _SHORT, placeholder=" ...")
+    listed = ", ".join(" and ".join(same) + (f" ({names})" if names else "") for names, same in groups.items())
     return f"{kernel.combine if isinstance(kernel, Columns) else 'sum'} of {listed}"
 
 
-def _family(kernel: Any) -> str:
-    """What a kernel is called without its parameters and what is done before and after it."""
-    inner = getattr(kernel, "kernel", None)
-    return snake_case(type(kernel).__name__) if inner is None else _family(inner)
+def _parts(kernel: Any, names: tuple[Any, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What a kernel adds up: what each part is called without its parameters, and the columns it looks at."""
+    if isinstance(kernel, Sum | Columns):
+        for part in kernel.kernels if isinstance(kernel, Sum) else kernel.parts.values():
+            yield from _parts(part, names)
+    elif isinstance(kernel, Product):
+        yield " * ".join(dict.fromkeys(family for part in kernel.kernels for family, _ in _parts(part, names))), names
+    elif (inner := getattr(kernel, "kernel", None)) is not None:
+        looked_at = getattr(kernel, "columns" if isinstance(kernel, Encoded) else "names", names)
+        yield from _parts(inner, tuple(map(str, looked_at)))
+    else:
+        yield snake_case(type(kernel).__name__), names
 
 
 def _counted(names: list[str]) -> str:
@@ -86,7 +98,8 @@ def _combined(kernel: Any) -> str | None:
 
 
 def _columns(names: tuple[Any, ...]) -> str:
-    shown = [str(name) for name in names[:6]] + ([f"and {len(names) - 6} more"] if len(names) > 6 else [])
+    most = 6 if len(names) > 7 else 7  # "and 1 more" would be no shorter
+    shown = [str(name) for name in names[:most]] + ([f"and {len(names) - most} more"] if len(names) > most else [])
     return shown[0] if len(names) == 1 else f"[{', '.join(shown)}]"
 
 

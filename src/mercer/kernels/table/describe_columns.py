@@ -15,7 +15,7 @@ _WORDS = {
     "number": "its number",
     "log": "its logarithm, for its long tail",
     "rank": "its rank, for its long tail",
-    "category": "an indicator a label",
+    "category": "an indicator for each label",
     "day": "the hour of the day",
     "week": "the day of the week",
     "year": "the time of year",
@@ -34,7 +34,7 @@ def describe_columns(kernel: Any) -> dict[ColumnName, str]:
     >>> for column, line in describe_columns(kernel).items():
     ...     print(f"{column}: {line}")
     age: its number; 75 % of the distance
-    town: an indicator a label; 25 % of the distance
+    town: an indicator for each label; 25 % of the distance
     """
     found: dict[ColumnName, str] = {}
     for part in getattr(kernel, "kernels", (kernel,)) if not isinstance(kernel, Columns) else kernel.parts.values():

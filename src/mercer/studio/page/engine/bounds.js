@@ -134,14 +134,14 @@ function corollary(all) {
   const B = Math.sqrt((2 * rho ** 2) / all.m) / lambda;
   const says = `expected error <= hinge loss + lambda |w|^2 + 2 rho^2 / (lambda m); lambda is that for B = ${plain(B, 3)}`;
   const assumes = "new rows also have norm at most rho; w was fixed in advance, with this mean hinge loss";
-  const source = `${BOOK}, section 15.2.1, pages 172-173`;
+  const source = `${BOOK}, section 15.2.1, page 172 (208 in the authors' online copy)`;
   return finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, { assumes, source });
 }
 
 function corollaryForNorm(all) {
   const [rho, norm] = homogeneous(all);
   const name = "Corollary 15.7 with B = |w|";
-  const source = `${BOOK}, section 15.2.1, pages 172-173`;
+  const source = `${BOOK}, section 15.2.1, page 172 (208 in the authors' online copy)`;
   if (!norm) return finding("norm", name, null, "", { unmet: ["w or every row is 0"], source });
   const lambda = Math.sqrt((2 * rho ** 2) / (norm ** 2 * all.m));
   const own = 1 / (2 * all.C * all.m);
