@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from mercer._jit.once import computed_once
 from mercer._types import FloatArray, IndexArray
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import Precomputed
@@ -26,6 +27,8 @@ UNKNOWN_COST = 1000
 BLOCK = 4096
 # Problems of fewer rows than this are not sampled.
 FEW_ROWS = 2400
+# Numbers of all rows, up to which these are kept in double precision for many problems.
+FEW = 2**20
 # What a kernel entry may be off by, as a share of the largest (docs/reliability.md), to be on the safe side.
 ENTRY_ERROR = 1e-12
 # How well equations hold where no tolerance is asked for (`is_optimal` of their certificates).
@@ -66,7 +69,7 @@ class ProblemCertifier:
         self._tell: Tell = None
         self._done = 0.0
 
-    @property
+    @computed_once
     def is_large(self) -> bool:
         """Whether recomputing everything takes long."""
         if not (self.takes_over and hasattr(self.solved, "solutions")):
@@ -74,12 +77,13 @@ class ProblemCertifier:
         cost = max(1.0, _entry_cost(self.data) / USUAL_COST)
         # Small fits are told by their rows alone: to ask for more would take some of their time.
         most = len(self.solved.intercepts) * self.data.shape[0] ** 2 * cost
-        return most > SMALL_WORK and self.work() * cost > SMALL_WORK
+        return bool(most > SMALL_WORK and self.work * cost > SMALL_WORK)
 
     def leaves_doubt(self, tol: float | None, gap_tol: float | None) -> bool:
         """Whether the certificate may deny what the solver says, so that `fit` has to look."""
         return True
 
+    @computed_once
     def work(self) -> float:
         """Kernel entries between the rows of the problems and their support vectors."""
         return float(sum(len(beta) * np.count_nonzero(beta) for beta in self.solved.betas()))
@@ -111,7 +115,7 @@ class ProblemCertifier:
 
     def _projections_in_blocks(self, task: "BinaryTask", beta: FloatArray, support: IndexArray) -> FloatArray:
         """The same with no more memory than some rows take."""
-        recompute, out, total = self._recompute(task, beta), np.empty(len(beta)), self.work()
+        recompute, out, total = self._recompute(task, beta), np.empty(len(beta)), self.work
         for begin in range(0, len(beta), BLOCK):
             rows = np.arange(begin, min(begin + BLOCK, len(beta)))
             out[rows] = recompute(rows)
@@ -138,7 +142,14 @@ class ProblemCertifier:
         if isinstance(self.data.kernel, Precomputed):
             # Its rows are rows of one matrix, which is converted as a whole.
             return self.data.prepare(np.float64, task.indices).take
+        if len(self.setup.tasks) > 1 and np.prod(self.data.shape) <= FEW:
+            return lambda rows: self._everything.take(task.indices[rows])
         return lambda rows: self.data.prepare(np.float64, task.indices[rows])
+
+    @computed_once
+    def _everything(self) -> Any:
+        """All rows, prepared once for the many problems that use some of them."""
+        return self.data.prepare(np.float64)
 
     def _product(self, left: Any, right: Any, coefficients: FloatArray) -> FloatArray:
         return tiles.product(self.data.kernel, left, right, coefficients, self.n_jobs, self._stop)
@@ -220,6 +231,7 @@ def _longest(data: "TrainingData", indices: IndexArray, count: int) -> IndexArra
         return indices[:0]
     norms = squared_norms(data.X)
     if data.origin is not None:
-        norms = norms - 2.0 * np.asarray(data.X @ data.origin).ravel()
+        # In the precision of X: to convert that took as long as a tenth of the fit.
+        norms = norms - 2.0 * np.asarray(data.X @ data.origin.astype(data.X.dtype)).ravel()
     count = min(count, taken_over.SAMPLE // 4)
     return np.sort(np.argpartition(norms[indices], -count)[-count:])
