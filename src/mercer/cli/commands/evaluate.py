@@ -15,7 +15,7 @@ def evaluate(
     data: Source,
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
-    skip_unlabelled: Annotated[
+    skip_unlabeled: Annotated[
         bool, Parameter(group=DATA, negative="", help="Leave out rows that have no value in the target column.")
     ] = False,
     report: Report = None,

@@ -126,7 +126,7 @@ class LearningOptions(DataOptions):
             help="Learn from these columns even if they look like an id; may be repeated.",
         ),
     ] = ()
-    skip_unlabelled: Annotated[
+    skip_unlabeled: Annotated[
         bool, Parameter(negative="", show_default=False, help="Leave out rows that have no value in the target column.")
     ] = False
 

@@ -237,6 +237,7 @@ def _longest(data: "TrainingData", indices: IndexArray, count: int) -> IndexArra
         return indices[:0]
     norms = squared_norms(data.X)
     if data.origin is not None:
-        norms = norms - 2.0 * np.asarray(data.X @ data.origin).ravel()
+        # In the precision of X: to convert that took as long as a tenth of the fit.
+        norms = norms - 2.0 * np.asarray(data.X @ data.origin.astype(data.X.dtype)).ravel()
     count = min(count, taken_over.SAMPLE // 4)
     return np.sort(np.argpartition(norms[indices], -count)[-count:])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
+from mercer._jit.lasting import lasting_empty
 from mercer._jit.vectors import vector_loop
 from mercer._types import Array, ArrayLike, FloatArray
 
@@ -77,7 +78,7 @@ def summary(X: Array) -> Summary:
 
 def moved(X: Array, origin: ArrayLike, dtype: DTypeLike) -> Array:
     """X - origin in `dtype`."""
-    out = np.empty(X.shape, dtype)
+    out = lasting_empty(X.shape, dtype)
     _move(plain(X), np.asarray(origin, np.float64), out)
     return out
 

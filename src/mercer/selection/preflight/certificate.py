@@ -42,7 +42,7 @@ def forecast(n: int, d: int, fitted: Sequence[tuple[int, Any]]) -> CertificateFo
     free, support = support_of(fitted, n)
     # Of several classes each machine has two, and support vectors grow with their rows at most.
     growth = n / rows * (support / len(model.support_) if support else n / rows)
-    is_full = not certifier.takes_over or growth * certifier.work() * max(1.0, d / USUAL_COST) <= SMALL_WORK
+    is_full = not certifier.takes_over or growth * certifier.work * max(1.0, d / USUAL_COST) <= SMALL_WORK
     share = 1.0 if is_full else min(1 / taken_over.ONE_IN, taken_over.MOST / n, (1.25 * taken_over.SAMPLE + free) / n)
     return CertificateForecast(took * growth * share, is_full)
 
