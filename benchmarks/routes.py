@@ -51,6 +51,9 @@ def _off(place, name, value):
 ROUTES = {
     "exact": Route(("breast_cancer:300", "spambase:400", "made:400"), _off(policy, "EXACT_SIZE", 0)),
     "pairs": Route(("digits:1000", "letter:2000", "mnist10:1000"), _off(all_pairs, "are_small", lambda *_: False)),
+    "pairs by blocks": Route(
+        ("letter", "mnist10:5000", "mnist10:10000"), _off(all_pairs, "share_blocks", lambda *_: False)
+    ),
     "whole matrix": Route(
         ("higgs11k:4000", "a9a:3500", "ijcnn1:4000"), _off(training, "is_stored_whole", lambda *_: False)
     ),

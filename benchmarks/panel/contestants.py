@@ -25,16 +25,16 @@ TRAIN, TUNE = "mercer train", "mercer tune"
 def contestants(table: Table, with_tune: bool = False) -> dict[str, Any]:
     """Unfitted machines by name, each with the defaults of its library."""
     classifies = table.task == "classification"
-    found = {TRAIN: _train(table, classifies)}
+    found = {TRAIN: train(table)}
     if with_tune:
         kind = mercer.AutoKernelClassifier if classifies else mercer.AutoKernelRegressor
         found[TUNE] = kind(random_state=0)
     return found | (_of_texts() if table.is_text else _of_columns(table, classifies))
 
 
-def _train(table: Table, classifies: bool) -> Any:
+def train(table: Table) -> Any:
     """What `mercer train` fits."""
-    if classifies:
+    if table.task == "classification":
         return mercer.SVC(kernel="auto", C="auto")
     return mercer.SVR(kernel="auto", C="auto", epsilon=0.05 * float(table.y.std()))
 
