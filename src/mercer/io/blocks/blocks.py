@@ -238,12 +238,6 @@ class Blocks:
         """Columns to learn from."""
         return len(self.names) if self.names is not None else int(self._reader.n_features)
 
-    @property
-    def declared_kinds(self) -> dict[str, str]:
-        """What columns hold by what a format declares: "number", "date" or "text"; CSV declares nothing."""
-        declared = cast(TableReader, self._reader).kinds if self.is_table else {}
-        return {**declared, **dict.fromkeys(self.text, "text")}
-
     def columns(self, i: int, names: Sequence[str] | None = None) -> Iterator[tuple[str, Array]]:
         """(name, values) of columns of block i, one after the other; those to learn from unless named."""
         found = cast(TableReader, self._reader).columns(i, cast(list[str], self.names) if names is None else names)
