@@ -173,7 +173,7 @@ class Blocks:
         return other
 
     def with_target_as_text(self) -> "Blocks | None":
-        """The same blocks with the target read as text; None if it is text already."""
+        """The same blocks with the target read as text; None if it is text already, or absent."""
         inner = self._reader.blocks if isinstance(self._reader, MappedRows) else self
         if inner.target is None or inner.target in inner.text:
             return None
