@@ -127,7 +127,7 @@ def _warned(model, heard):
 
 def _is_of_nothing(each):
     """Whether a warning says that the optimum is w = 0, which is an optimum all the same."""
-    return str(each.message).startswith(("the margin is zero", "the half-space is none"))
+    return str(each.message).startswith(("the margin is zero", "there is no half-space"))
 
 
 def _certificate(problem, model):

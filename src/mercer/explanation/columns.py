@@ -46,7 +46,7 @@ ANY_ROW = "any row"
 def by_column(
     expansion: "Expansion", X: Rows, coefficients: FloatArray, named: Sequence[str] | None
 ) -> Contributions | None:
-    """What the columns of x add, if the kernel is made of products over columns; otherwise None."""
+    """The contributions of the columns of x, if the kernel is made of products over columns; otherwise None."""
     if isinstance(expansion.vectors, MatrixItems) or not _may_be_divided(expansion.kernel):
         return None
     n, d = np.shape(expansion.vectors)
@@ -85,7 +85,7 @@ def _is_product(kernel: Kernel) -> bool:
 
 
 def _divided(kernel: Any, row: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(what each column adds to k(x, x_j), shape (n, d); what is left without any column)."""
+    """(contribution of each column to k(x, x_j), shape (n, d); the value without any column)."""
     if isinstance(kernel, Sum):
         pairs = [_divided(part, row, vectors) for part in kernel.kernels]
         return sum(parts for parts, _ in pairs), sum(rest for _, rest in pairs)  # type: ignore[return-value] # some

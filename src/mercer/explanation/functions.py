@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def function_names(model: "BaseEstimator", count: int) -> list[str]:
-    """What a positive value of each decision function means."""
+    """The meaning of a positive value of each decision function."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         return ["the value"] if count == 1 else [f"value {k}" for k in range(count)]

@@ -28,7 +28,7 @@ COLUMNS = (
 )
 
 
-# The relative gap at which solvers are compared, and the `tol` of somebody who has asked for as much.
+# The relative gap at which solvers are compared, and the corresponding `tol`.
 GAP_TOL, TIGHT = 1e-7, 1e-6
 
 

@@ -125,7 +125,7 @@ def leave_one_out(
 
 
 def _refitted(estimator: BaseEstimator, X: Rows, y: Labels, sample_weight: ArrayLike | None) -> LeftOut:
-    """A fit for each row."""
+    """One fit per row."""
     params = None if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
     found = cross_val_predict(clone(estimator), X, y, cv=LeaveOneOut(), params=params)
     errors = found != np.asarray(y) if is_classifier(estimator) else (found - np.asarray(y)) ** 2
@@ -141,7 +141,7 @@ def _of_ridge(estimator: BaseEstimator, X: Rows, y: Labels, sample_weight: Array
 
 
 def _stored(prepared: "PreparedFit", limits: Limits, copies: int = 1) -> "StoredMatrix":
-    """The whole kernel matrix in double precision, where there is room for some of its size."""
+    """The whole kernel matrix in double precision, if a few matrices of its size fit."""
     n, room = prepared.data.shape[0], prepared.budget.cache
     needed = copies * 8 * n**2
     if needed > room:
@@ -153,7 +153,7 @@ def _stored(prepared: "PreparedFit", limits: Limits, copies: int = 1) -> "Stored
 
 
 def _exact(prepared: "PreparedFit", limits: Limits) -> LeftOut:
-    """All machines; each leaves out the rows it has seen, and the others are as they are."""
+    """Leave-one-out values of all machines; rows outside a machine's problem keep its ordinary values."""
     setup = prepared.setup
     try:
         K = _stored(prepared, limits, copies=2)
@@ -177,7 +177,7 @@ def _exact(prepared: "PreparedFit", limits: Limits) -> LeftOut:
 
 
 def _winners(setup: Any, values: FloatArray) -> IndexArray:
-    """The class that each row of decision values stands for."""
+    """The class of each row of decision values."""
     if setup.n_classes == 2:
         return (values[:, 0] > 0).astype(np.intp)
     counted = tasks.votes(values, setup.n_classes) if setup.has_pairs else values
@@ -273,7 +273,7 @@ class LeaveOneOutScorer(BaseEstimator):
         return self
 
     def get_metadata_routing(self) -> "MetadataRequest":
-        """What may be routed here; for scikit-learn, to call a scorer is to score."""
+        """The metadata that may be routed here; for scikit-learn, calling a scorer is scoring."""
         request = super().get_metadata_routing()
         if "sample_weight" not in request.score.requests:
             request.score.add_request(param="sample_weight", alias=None)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", "exact", "approximate")
 # Up to this many rows "auto" is "exact".
 EXACT_SIZE = 3_000
-# How often a solution is refined until its gap is small enough.
+# Most refinements of a solution until its gap is small enough.
 MOST_TRIES = 6
 # Remedies where they differ from those of a fit.
 _REMEDIES = {
@@ -185,15 +185,15 @@ class _Setup:
 
     @computed_once
     def model(self) -> SVC:
-        """A fitted model of these rows, which knows what to ask of others."""
+        """A fitted model of these rows, with which others are validated."""
         return self.as_svc(1.0, np.zeros(len(self.used)), 0.0)
 
     def problem(self, C: float) -> SoftMargin:
-        """Soft-SVM at C, of the rows that take part."""
+        """Soft-SVM at C, over the rows that take part."""
         return SoftMargin(self.signs[self.used], C * self.weights[self.used], "hinge", self.bias)
 
     def intercept(self, beta: FloatArray, bias: float) -> float:
-        """b, which is a parameter of the dual only where it is free."""
+        """b, which is a variable of the dual only if it is free."""
         return self.problem(1.0).intercept(beta, bias)
 
     def projections(self, beta: FloatArray) -> FloatArray:
@@ -311,7 +311,7 @@ def regularization_path(
 
 
 def _parameters(estimator: SVC) -> dict[str, Any]:
-    """All parameters of the machine but C, of which the path has every one."""
+    """All parameters of the machine except C, which varies along the path."""
     if not isinstance(estimator, SVC):
         raise ParameterError(f"estimator must be an SVC, got {estimator!r}; regularization_path(SVC(...), X, y)")
     if estimator.loss != "hinge":
@@ -321,7 +321,7 @@ def _parameters(estimator: SVC) -> dict[str, Any]:
     if estimator.multi_class == "crammer_singer":
         raise ParameterError('a path needs multi_class="ovo" or "ovr", got "crammer_singer"')
     require_choice("bias", estimator.bias, BIASES)
-    # What is calibrated, or begun from, is a fit at one C.
+    # Calibration and warm starts belong to a fit at one C.
     parameters = {**estimator.get_params(deep=False), "probability": False, "warm_start": False}
     del parameters["C"]
     return parameters

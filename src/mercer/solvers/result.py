@@ -37,6 +37,8 @@ class Status(IntEnum):
         return max(statuses, default=cls.OPTIMAL)
 
 
+SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
+
 _MEANINGS = {
     "OPTIMAL": "solved to the tolerance",
     "OPTIMAL_INACCURATE": "as accurate as double precision allows, but not to the tolerance asked for",

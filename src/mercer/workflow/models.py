@@ -24,14 +24,14 @@ from mercer.workflow.model_marks import is_model_file
 from mercer.workflow.run import decision_values
 
 
-def load_model(path: Path, data: Any = None, **options: Any) -> tuple[Any, dict[str, Any]]:
+def load_model(path: Path, data: Any = None) -> tuple[Any, dict[str, Any]]:
     """(model, what its file says about itself); `data` are what it is for, and may have been named in its place."""
     if not Path(path).is_file():
         meant = nearest_file(Path(path)) or "; `mercer train` writes one"
         raise DataError(f"there is no model file {str(path)!r}{meant}")
     if data is not None and not is_model_file(path) and is_model_file(data):
         raise ParameterError(f"the model comes first: {data} is one, {path} is not")
-    return save.load(path, **options), save.describe(path)
+    return save.load(path), save.describe(path)
 
 
 def describe_file(model: Any, said: dict[str, Any]) -> dict[str, Any]:

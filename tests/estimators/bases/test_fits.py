@@ -38,7 +38,7 @@ def test_a_fit_that_ends_early_says_so_once_at_the_line_that_called_it(model, y)
 
 
 def test_what_a_machine_adds_is_said_at_the_same_line():
-    with pytest.warns(UserWarning, match="the half-space is none") as told:
+    with pytest.warns(UserWarning, match="there is no half-space") as told:
         mercer.OneClassSVM(kernel="linear", nu=0.9).fit(np.concatenate([X, -X]))
     assert {warning.filename for warning in told} == {__file__}
 

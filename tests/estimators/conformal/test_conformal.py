@@ -226,7 +226,7 @@ def test_parameters_of_conformal_are_checked_at_once(parameters, told):
 
 def test_weights_and_blocks_and_several_targets_are_refused():
     X, y = quantities()
-    with pytest.raises(ParameterError, match="cannot be had with sample_weight"):
+    with pytest.raises(ParameterError, match="cannot be combined with sample_weight"):
         SVR(conformal="cross").fit(X, y, sample_weight=np.ones(60))
     with pytest.raises(ParameterError, match="call `conform` with rows kept aside"):
         LinearSVR(conformal="split").fit(Blocks(X, y))

@@ -175,7 +175,7 @@ def test_a_small_margin_of_small_data_is_a_margin(scale, rng):
 def test_so_is_a_half_space_that_is_none(rng):
     X = rng.normal(size=(60, 2))
     X = np.vstack([X, -X])
-    with pytest.warns(ConvergenceWarning, match=r"the half-space is none: with nu=0.2 .* SVDD"):
+    with pytest.warns(ConvergenceWarning, match=r"there is no half-space: with nu=0.2 .* SVDD"):
         OneClassSVM(nu=0.2, kernel="linear").fit(X)
     assert OneClassSVM(nu=0.2, kernel="linear").fit(X + 9.0).status_.name == "OPTIMAL"
 

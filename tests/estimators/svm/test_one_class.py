@@ -129,7 +129,7 @@ def test_bad_data(Model, X, weights, message):
 def test_odd_data(Model):
     assert Model().fit([[1.0, 2.0]]).predict([[1.0, 2.0]])[0] == 1
     assert (Model().fit(np.ones((6, 2))).predict(np.ones((2, 2))) == 1).all()
-    told = pytest.warns(ConvergenceWarning, match="the half-space is none") if Model is OneClassSVM else nullcontext()
+    told = pytest.warns(ConvergenceWarning, match="there is no half-space") if Model is OneClassSVM else nullcontext()
     with told:
         model = Model(kernel="linear").fit(np.zeros((6, 2)))
     assert model.certificate_.gap == pytest.approx(0.0, abs=1e-12)

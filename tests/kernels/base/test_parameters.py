@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -119,48 +120,42 @@ def test_nested_parameters_are_read_by_path():
     assert set(kernel.get_params(deep=False)) == {"kernels"}
 
 
-def test_parameters_are_set_in_place():
+def test_a_kernel_never_changes():
     kernel = RBF(1.0)
-    assert kernel.set_params(gamma=3.0) is kernel
-    assert kernel == RBF(3.0)
+    assert kernel.replace(gamma=3.0) == RBF(3.0)
+    assert kernel == RBF(1.0)
+    assert not hasattr(kernel, "set_params")
+    with pytest.raises(FrozenInstanceError):
+        kernel.gamma = 3.0
 
 
-def test_nested_parameters_are_set_without_changing_a_shared_part():
-    part = RBF(1.0)
-    kernel = part + Linear()
-    kernel.set_params(k1__gamma=5.0)
-    assert kernel == RBF(5.0) + Linear()
-    assert part == RBF(1.0)
-    kernel.set_params(k2=Laplacian(2.0))
-    assert kernel == RBF(5.0) + Laplacian(2.0)
-    kernel.set_params(kernels=(Linear(),))
-    assert kernel == Sum((Linear(),))
+def test_nested_parameters_are_replaced_by_path():
+    kernel = RBF(1.0) + Linear()
+    assert kernel.replace(k1__gamma=5.0) == RBF(5.0) + Linear()
+    assert kernel.replace(k2=Laplacian(2.0)) == RBF(1.0) + Laplacian(2.0)
+    assert kernel.replace(kernels=(Linear(),)) == Sum((Linear(),))
+    assert kernel == RBF(1.0) + Linear()
 
 
 def test_a_wrapped_kernel_can_be_replaced_and_changed_at_once():
-    kernel = Normalized(RBF())
-    kernel.set_params(kernel=Polynomial(), kernel__degree=5)
-    assert kernel == Normalized(Polynomial(5))
+    assert Normalized(RBF()).replace(kernel=Polynomial(), kernel__degree=5) == Normalized(Polynomial(5))
 
 
 def test_a_change_of_exponent_is_seen():
     kernel = Linear() ** 2
     assert kernel.is_psd is True
-    kernel.set_params(exponent=1.5)
-    assert kernel.is_psd is None
+    assert kernel.replace(exponent=1.5).is_psd is None
 
 
-def test_a_wrong_change_is_refused_and_changes_nothing():
-    kernel = Polynomial(2)
+def test_a_wrong_change_is_refused():
     with pytest.raises(ParameterError, match="degree must be a whole number"):
-        kernel.set_params(gamma=2.0, degree=-1)
-    assert kernel == Polynomial(2)
+        Polynomial(2).replace(gamma=2.0, degree=-1)
 
 
 @pytest.mark.parametrize("key", ["gama", "gamma__x", "kernel__gamma"])
 def test_an_unknown_parameter_is_refused_with_those_there_are(key):
     with pytest.raises(ParameterError, match=f"RBF has no parameter '{key}'; it has gamma"):
-        RBF().set_params(**{key: 1.0})
+        RBF().replace(**{key: 1.0})
 
 
 def test_scale_and_auto_are_scikit_learns():

@@ -106,8 +106,7 @@ class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
         if is_function(kernel):
             kernel = Custom(partial(kernel, **self.kernel_params) if self.kernel_params else kernel, pairwise=True)
         gamma = "auto" if self.gamma is None else self.gamma
-        bound = resolve(kernel, gamma, self.degree, self.coef0, X, weights)
-        return bound.replace() if bound is self.kernel else bound
+        return resolve(kernel, gamma, self.degree, self.coef0, X, weights)
 
     def _forget(self) -> None:
         """Remove the attributes of an earlier fit, except those just set from the input."""

@@ -100,8 +100,7 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
             kernel = resolve(wanted, self.gamma, self.degree, self.coef0, X, weights)
         if isinstance(kernel, Precomputed):
             require_gram(X)
-        # A copy: later changes of the user's kernel must not affect the model.
-        data = TrainingData(kernel.replace() if kernel is wanted else kernel, X)
+        data = TrainingData(kernel, X)
         data.source = items
         return items, data
 

@@ -68,8 +68,8 @@ class Conforming:
     def _require_plain_rows(self, X: Rows, y: Labels, sample_weight: ArrayLike | None) -> None:
         if sample_weight is not None:
             raise ParameterError(
-                "conformal counts rows that are all alike, and cannot be had with sample_weight; leave one of them out "
-                "(class_weight may stay)"
+                "conformal needs rows of equal weight, so it cannot be combined with sample_weight; leave one of them "
+                "out (class_weight may stay)"
             )
         shape = np.asarray(y).shape
         if len(shape) > 1 and shape[1] != 1:
@@ -94,7 +94,7 @@ class Conforming:
         left = np.flatnonzero(folds >= 0)
         if len(left) == 0:
             raise DataError(
-                "conformal='cross' leaves out no row that is alone in its class, and each is; fit to more rows"
+                "conformal='cross' cannot hold out a row that is alone in its class, and every row is; fit to more rows"
             )
         # With few rows, some folds may be empty.
         filled, places = np.unique(folds[left], return_inverse=True)
@@ -173,7 +173,7 @@ def _parts(X: Rows, y: Any) -> Iterator[tuple[Rows, Array]]:
         yield X, column_or_1d(y)
         return
     if y is not None:
-        raise ParameterError("y must be left out where X is Blocks, which have theirs: Blocks(..., target=...)")
+        raise ParameterError("y must be left out if X is Blocks, which carry their own: Blocks(..., target=...)")
     for k in range(len(X)):
         yield X.block(k).rows, np.asarray(X.targets(k)[0])
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.estimators.fitting.pace import Pace, standing
 from mercer.estimators.notebook.bar import NotebookBar, in_notebook
 from mercer.solvers.limits import Limits
-from mercer.solvers.result import Status
+from mercer.solvers.result import SOLVED, Status
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -59,7 +59,7 @@ def is_zero(status: Status, data: "TrainingData", setup: "Setup", solved: "Solve
     if status == Status.NOT_CONVEX:
         return False  # squared lengths may be negative, and the status says so
     return any(
-        solution.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
+        solution.status in SOLVED
         and solution.is_gradient_complete
         and problem.is_zero(solution, data.diagonal(task.indices))
         for problem, task, solution in zip(setup.problems, setup.tasks, solved.solutions, strict=True)

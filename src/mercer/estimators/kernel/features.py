@@ -233,8 +233,7 @@ class Nystroem(_Features):
             kernel = Custom(partial(kernel, **self.kernel_params) if self.kernel_params else kernel, pairwise=True)
         gamma = "auto" if self.gamma is None else self.gamma
         degree, coef0 = 3 if self.degree is None else self.degree, 1.0 if self.coef0 is None else self.coef0
-        bound = resolve(kernel, gamma, degree, coef0, X)
-        return bound.replace() if bound is self.kernel else bound
+        return resolve(kernel, gamma, degree, coef0, X)
 
     def _check_parameters(self) -> None:
         require_count("n_components", self.n_components)

@@ -117,8 +117,7 @@ class BlockData(TrainingData):
         unbound = resolve(wanted, gamma, estimator.degree, estimator.coef0)
         if isinstance(unbound, Precomputed):
             raise ParameterError("kernel='precomputed' needs the whole matrix; with Blocks, name a kernel of the rows")
-        kernel = _bound(unbound, found).bind(found.sample)
-        self.kernel = kernel.replace() if kernel is wanted else kernel
+        self.kernel = _bound(unbound, found).bind(found.sample)
         self._summary = found.summary
         self._norms = found.norms
         has_origin = self.kernel.is_translation_invariant and found.summary is not None

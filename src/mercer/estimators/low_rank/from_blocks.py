@@ -35,7 +35,7 @@ def _require_by_blocks(model: Any, blocks: "Blocks", y: Any, sample_weight: Any)
     name = type(model).__name__
     if model.approximation is None:
         raise ParameterError(
-            f"{name} looks at every two rows, and Blocks may be larger than memory; with approximation=LowRank(...) "
+            f"{name} compares all pairs of rows, and Blocks may be larger than memory; with approximation=LowRank(...) "
             "SVC, SVR, KernelRidge and KernelLogisticRegression learn from them, and so do LinearSVC and LinearSVR"
         )
     for parameter in ("kernel", "C"):

@@ -1,7 +1,7 @@
 """Soft-SVM by stochastic gradient descent."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -318,8 +318,6 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         kernel = resolve(self.kernel, self.gamma, self.degree, self.coef0, X, counts)
         if isinstance(kernel, Precomputed):
             require_gram(X)
-        # A copy: later changes of the user's kernel must not affect the model.
-        kernel = cast(Any, kernel).replace() if kernel is self.kernel else kernel
         return KernelForm(kernel, n_problems, steps, self.budget, self.budget_strategy, self.memory_limit)
 
     def _keep(self, form: WeightForm | KernelForm, classes: Array, class_weight: FloatArray, X: Rows) -> None:

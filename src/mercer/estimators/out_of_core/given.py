@@ -17,7 +17,7 @@ def require_alone(y: Any, sample_weight: Any) -> None:
     for name, value, own in (("y", y, "target"), ("sample_weight", sample_weight, "weight")):
         if value is not None:
             raise ParameterError(
-                f"{name} must be left out where X is Blocks, which have theirs: Blocks(..., {own}=...)"
+                f"{name} must be left out if X is Blocks, which carry their own: Blocks(..., {own}=...)"
             )
 
 

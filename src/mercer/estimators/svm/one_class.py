@@ -173,9 +173,9 @@ class OneClassSVM(Detector):
         self.offset_ = -self.intercept_
         if is_zero(self.status_, data, setup, solved):
             self._say(
-                f"the half-space is none: with nu={self.nu!r} the origin of the feature space is among the points, so "
-                "that the optimum is w = 0 and the scores are rounding noise. Take a kernel of which all values are "
-                "positive, such as the RBF, or SVDD, which needs no origin; a larger nu may help too."
+                f"there is no half-space: with nu={self.nu!r} the origin of the feature space is among the points, so "
+                "that the optimum is w = 0 and the scores are rounding noise. Use a kernel with positive values only, "
+                "such as the RBF, or SVDD, which needs no origin; a larger nu may help too."
             )
 
     def score_samples(self, X: Rows) -> FloatArray:

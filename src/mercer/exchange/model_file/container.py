@@ -67,9 +67,14 @@ def read_model_file(path: str | PathLike[str], mapped: bool | None = None) -> tu
     """(manifest, arrays) of a checked file; arrays are views of the bytes read or mapped."""
     with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
-        head = file.read(HEADER)
-        manifest_length, payload_length, sums = _checked_header(head, size)
-        whole = memoryview(_mapped_or_read(file, size, mapped))
+        _checked_header(file.read(HEADER), size)
+        return read_model_bytes(_mapped_or_read(file, size, mapped))
+
+
+def read_model_bytes(body: mmap.mmap | bytearray) -> tuple[dict[str, Any], dict[str, Array]]:
+    """(manifest, arrays) of the bytes of a model file; arrays are views of them."""
+    whole = memoryview(body)
+    manifest_length, payload_length, sums = _checked_header(bytes(whole[:HEADER]), len(whole))
     text, payload = whole[HEADER : HEADER + manifest_length], whole[HEADER + manifest_length :]
     manifest = checked_manifest(text, sums[0])
     pieces = [payload[begin : begin + PIECE] for begin in range(0, payload_length, PIECE)]

@@ -2,7 +2,8 @@
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -13,8 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 import mercer
 from mercer._errors import MercerError, ModelFileError, ParameterError
+from mercer._types import Array
 from mercer.estimators.fitting.certificate import known_certificates
-from mercer.exchange.model_file.container import VERSION, read_manifest, read_model_file, write_model_file
+from mercer.exchange.model_file.container import (
+    VERSION,
+    read_manifest,
+    read_model_bytes,
+    read_model_file,
+    write_model_file,
+)
 from mercer.exchange.model_file.decode import Reader
 from mercer.exchange.model_file.encode import Writer
 from mercer.exchange.model_file.registry import kind_of
@@ -92,7 +100,7 @@ def save(
         "given": sorted(writer.used),
         "model": node,
     }
-    write_model_file(path, manifest, writer.arrays, check=lambda temporary: _load(temporary, given, mapped=None))
+    write_model_file(path, manifest, writer.arrays, check=lambda temporary: _model(*read_model_file(temporary), given))
 
 
 def load(path: str | PathLike[str], kernels: dict[str, Any] | None = None, *, mapped: bool | None = None) -> Any:
@@ -129,10 +137,16 @@ def load(path: str | PathLike[str], kernels: dict[str, Any] | None = None, *, ma
     ...     print(error)
     /dev/null: this is not a Mercer model file: it is a pipe or a device; copy it to a file first
     """
-    try:
-        return _load(path, _checked_names(kernels), mapped)
-    except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)}: {error}") from error.__cause__
+    given = _checked_names(kernels)
+    with _errors_naming(os.fspath(path)):
+        return _model(*read_model_file(path, mapped), given)
+
+
+def load_bytes(body: bytes, name: str) -> tuple[Any, dict[str, Any]]:
+    """(model, description) of the bytes of a model file; errors call the file `name`."""
+    with _errors_naming(name):
+        manifest, arrays = read_model_bytes(bytearray(body))
+        return _model(manifest, arrays, {}), _description(manifest)
 
 
 def describe(path: str | PathLike[str]) -> dict[str, Any]:
@@ -148,12 +162,22 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     ...     describe(f"{folder}/line.mercer")["about"]["class"]
     'SVR'
     """
-    manifest = _checked_manifest(read_manifest(path))
-    return {name: value for name, value in manifest.items() if name != "model"}
+    return _description(read_manifest(path))
 
 
-def _load(path: str | PathLike[str], given: Mapping[str, Any], mapped: bool | None) -> Any:
-    manifest, arrays = read_model_file(path, mapped)
+def _description(manifest: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in _checked_manifest(manifest).items() if name != "model"}
+
+
+@contextmanager
+def _errors_naming(name: str | bytes) -> Iterator[None]:
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{name!s}: {error}") from error.__cause__
+
+
+def _model(manifest: dict[str, Any], arrays: Mapping[str, Array], given: Mapping[str, Any]) -> Any:
     node = _checked_manifest(manifest)["model"]
     try:
         model = Reader(arrays, given).value(node)

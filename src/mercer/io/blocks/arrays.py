@@ -14,9 +14,9 @@ from mercer.io.blocks.reader import rows_of_block
 
 
 class ArrayRows:
-    """Blocks of consecutive rows of a matrix: dense, CSR, `np.memmap`, a file of `np.save`, or an array of chunks.
+    """Blocks of consecutive rows of a matrix: dense, CSR, `np.memmap`, a file of `np.save`, or a chunked array.
 
-    What is mapped from a file stays there: a copy for another process is the path and not the numbers.
+    Data mapped from a file stay there: a copy for another process holds the path, not the numbers.
     """
 
     def __init__(self, X: Any, y: Any, weight: Any, block_rows: int | None) -> None:
@@ -57,7 +57,7 @@ class ArrayRows:
 
 
 class _Stored:
-    """An array, or where it is in a file."""
+    """An array, or its location in a file."""
 
     def __init__(self, given: Any) -> None:
         self.path: Path | None = None
@@ -87,14 +87,14 @@ class _Stored:
 
 
 def is_chunked(given: Any) -> bool:
-    """Whether an array is in a store and read when it is asked for, most often by chunks, as those of zarr and h5py."""
+    """Whether an array lives in a store and is read on demand, usually by chunks, as in zarr and h5py."""
     chunks = getattr(given, "chunks", ())
     is_whole = chunks is None or (isinstance(chunks, tuple) and bool(chunks) and isinstance(chunks[0], int))
     return is_whole and hasattr(given, "nbytes") and hasattr(given, "ndim")
 
 
 def _is_whole(mapped: Any) -> bool:
-    """Whether a mapped array is what was mapped, and not a part, whose place in the file nobody knows."""
+    """Whether a mapped array is the whole mapping rather than a slice, whose offset in the file is unknown."""
     return not isinstance(mapped.base, np.memmap) and mapped.flags.c_contiguous
 
 
@@ -106,7 +106,7 @@ def _mapped(path: Path) -> Any:
 
 
 class GivenBlocks:
-    """Blocks that somebody else holds or makes: a sequence of (X, y) or (X, y, weight), read by position."""
+    """Blocks held or made by the caller: a sequence of (X, y) or (X, y, weight), read by position."""
 
     def __init__(self, parts: Sequence[Any]) -> None:
         self.parts, self._places = parts, [k for k in range(len(parts)) if _rows_of(parts[k], k)]

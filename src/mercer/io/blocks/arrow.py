@@ -27,10 +27,10 @@ def pyarrow() -> Any:
 
 
 class ArrowFiles:
-    """Blocks of Parquet or Arrow (IPC) files that have the same columns: row groups or batches, small ones joined.
+    """Blocks of Parquet or Arrow (IPC) files with the same columns: row groups or batches, small ones joined.
 
-    A row group is never divided, for a part of it cannot be read without what is before. Whoever writes the files
-    decides how much memory a block takes.
+    A row group is never split, since a part of it cannot be read without the rest; its size decides the memory of a
+    block.
     """
 
     def __init__(self, paths: Sequence[Path], block_rows: int | None) -> None:
@@ -106,7 +106,7 @@ class ArrowTable:
 
 
 def files_of_dataset(source: Any) -> list[Path] | None:
-    """The files of a pyarrow dataset of Parquet or Arrow files; None where it is no such."""
+    """The files of a pyarrow dataset of Parquet or Arrow files; None for any other."""
     files = getattr(source, "files", None)
     if files is None or not files or any(not Path(file).is_file() for file in files):
         return None
@@ -114,7 +114,7 @@ def files_of_dataset(source: Any) -> list[Path] | None:
 
 
 def kind_of_type(kind: "DataType") -> str:
-    """What a column of an Arrow type holds, as `mercer.io.tables` reads it."""
+    """The kind of an Arrow column, as `mercer.io.tables` reads it."""
     types = pyarrow().types
     kind = kind.value_type if types.is_dictionary(kind) else kind
     if types.is_date(kind) or types.is_timestamp(kind):
@@ -126,7 +126,7 @@ def kind_of_type(kind: "DataType") -> str:
 
 
 class Columns:
-    """The columns of a schema; one of lists of equal length counts as many, which are called x[0], x[1], ..."""
+    """The columns of a schema; a column of equal-length lists counts as several, named x[0], x[1], ..."""
 
     def __init__(self, schema: "Schema", path: object) -> None:
         twice = next((name for k, name in enumerate(schema.names) if name in schema.names[:k]), None)
@@ -147,7 +147,7 @@ class Columns:
                 self._within.update({name: (field.name, k) for k, name in enumerate(names)})
 
     def arrays(self, names: Sequence[str], read: Callable[[str], Any]) -> Iterator[tuple[str, Array]]:
-        """(name, values) of some columns, each read once: `read(name)` gives that of the schema."""
+        """(name, values) of some columns, each read once by `read(name)`."""
         last, lists = "", np.empty((0, 0))
         for name in names:
             if name not in self._within:
@@ -166,7 +166,7 @@ class Columns:
 
 
 def _column(values: Any) -> Array:
-    """A column as `ColumnFrame` has it; whole numbers of which some are missing as real ones."""
+    """A column as in `ColumnFrame`; integers with missing values become floats."""
     pa = pyarrow()
     if pa.types.is_integer(values.type) and values.null_count:
         values = values.cast(pa.float64(), safe=False)
@@ -199,7 +199,7 @@ def _parts_of(path: Path) -> tuple[Any, list[int]]:
         return file.schema, [file.get_batch(k).num_rows for k in range(file.num_record_batches)]
 
 
-# (name, first part, part after the last) -> the column, read by itself, so that a block is never there twice.
+# (name, first part, part after the last) -> the column, read separately, so that no block is held twice.
 Read: TypeAlias = "Callable[[str, int, int], ChunkedArray]"
 
 
@@ -207,7 +207,7 @@ Read: TypeAlias = "Callable[[str, int, int], ChunkedArray]"
 def _open_parquet(path: Path, texts: list[str]) -> Iterator[Read]:
     from pyarrow import parquet
 
-    # By codes: the same long text in many rows is there once.
+    # Dictionary-encoded: a long text in many rows is stored once.
     with parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
         yield lambda name, begin, end: file.read_row_groups(
             range(begin, end), columns=[name], use_threads=False

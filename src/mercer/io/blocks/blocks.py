@@ -1,4 +1,4 @@
-"""`Blocks`: data of any size, read block by block and as often as wanted."""
+"""`Blocks`: data of any size, read block by block, repeatedly."""
 
 import copy
 import os
@@ -23,7 +23,7 @@ from mercer.kernels.table.column_frame import ColumnFrame
 
 
 class Block(NamedTuple):
-    """Rows (a `ColumnFrame`, an array or a CSR matrix), their targets, and their weights, where there are some."""
+    """Rows (a `ColumnFrame`, an array or a CSR matrix), their targets, and their weights, if any."""
 
     rows: Any
     targets: Array | None
@@ -31,10 +31,10 @@ class Block(NamedTuple):
 
 
 class Blocks:
-    r"""Data as blocks of rows, each of which can be read by itself, as often as wanted.
+    r"""Data as blocks of rows, each of which can be read separately and repeatedly.
 
-    It holds a description (paths, ranges of bytes or rows) and not the data: a copy that goes to another process is
-    small, and reads for itself. What is in memory already (an array, an Arrow table) stays as it is.
+    It holds a description of the data (paths, ranges of bytes or rows), not the data themselves: a copy sent to another
+    process is small, and reads them there. Data already in memory (an array, an Arrow table) stay as they are.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ class Blocks:
         file of `np.save`; a matrix (also `np.memmap`, CSR, or an array of zarr or h5py), or a tuple (X, y) or (X, y,
         sample_weight); a pyarrow Table or a dataset of files; a sequence of such tuples, one a block.
     target : str, array or path, optional
-        The column to predict, or the targets beside a matrix. Without it there is nothing to learn, but to predict.
+        The column to predict, or the targets of a matrix. Blocks without a target can only be predicted.
     columns : list of str, optional
         The columns to learn from; all but `target` and `weight` unless given.
     weight : str, array or path, optional
         The column of sample weights, or the weights beside a matrix.
     block_rows : int, optional
-        Rows of a block, at most, but for what cannot be divided: a row group of Parquet, a compressed file. By the
-        number of columns unless given, 131072 at most.
+        Most rows of a block, except where it cannot be divided: a Parquet row group, a compressed file. By default
+        it depends on the number of columns, and is at most 131072.
     text : list of str
-        Columns that hold texts or labels even where they look like numbers.
+        Columns to read as text or labels even if they look like numbers.
     missing : list of str
         Words of a CSV file that stand for no value.
     header : bool, default=True
@@ -62,7 +62,7 @@ class Blocks:
     decimal : {".", ","}, optional
         The decimal mark of CSV; found in the first rows unless given.
     encoding : str, optional
-        Of CSV; UTF-8 unless given, or what the mark at its beginning says. A file in another is one block.
+        Of CSV; by default UTF-8, or as its byte order mark says. A file in another encoding is one block.
     n_features : int, optional
         Columns of svmlight data; found by reading them once, unless given.
     zero_based : bool, default=False
@@ -154,7 +154,7 @@ class Blocks:
             self._reader = self._reader.with_text(text)
 
     def with_text(self, names: Sequence[str]) -> Self:
-        """The same blocks, with these columns, where they are there, read as texts too."""
+        """The same blocks with these columns, if present, read as text too."""
         beside = [name for name in names if name not in self.text and name in self._reader.names]
         if not beside:
             return self
@@ -173,14 +173,14 @@ class Blocks:
         return other
 
     def with_target_as_text(self) -> "Blocks | None":
-        """The same blocks with a target of texts; None where it is what it is."""
+        """The same blocks with the target read as text; None if it is text already, or absent."""
         inner = self._reader.blocks if isinstance(self._reader, MappedRows) else self
         if inner.target is None or inner.target in inner.text:
             return None
         return inner.with_text([inner.target])
 
     def chosen(self, choice: RowChoice) -> Self:
-        """Some of the rows; blocks without any are left out."""
+        """A subset of the rows; blocks without any are dropped."""
         other = copy.copy(self)
         other._reader = (ChosenTable if self.is_table else ChosenMatrix)(self._reader, choice)
         other._kept = {}
@@ -189,7 +189,7 @@ class Blocks:
         return other
 
     def mapped(self, feature_map: FeatureMap) -> Self:
-        """The same blocks with features for rows: a `FeatureMap` is asked for those of each block when it is read."""
+        """The same blocks with features as rows: a `FeatureMap` computes those of each block when it is read."""
         other = copy.copy(self)
         other._reader, other.is_table, other.text = MappedRows(self, feature_map), False, ()
         other.names = other.target = other.weight = None
@@ -210,17 +210,17 @@ class Blocks:
 
     @property
     def n_rows(self) -> int:
-        """All rows."""
+        """Number of rows."""
         return sum(self._reader.sizes)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(all rows, columns to learn from)."""
+        """(number of rows, number of columns to learn from)."""
         return self.n_rows, self.n_columns
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the source, as they are stored."""
+        """Size of the source in bytes, as stored."""
         return int(self._reader.n_bytes)
 
     @property
@@ -230,22 +230,16 @@ class Blocks:
 
     @property
     def has_targets(self) -> bool:
-        """Whether there is something to learn."""
+        """Whether there is a target."""
         return self.target is not None if self.is_table else bool(self._reader.has_targets)
 
     @property
     def n_columns(self) -> int:
-        """Columns to learn from."""
+        """Number of columns to learn from."""
         return len(self.names) if self.names is not None else int(self._reader.n_features)
 
-    @property
-    def declared_kinds(self) -> dict[str, str]:
-        """What columns hold by what a format declares: "number", "date" or "text"; CSV declares nothing."""
-        declared = cast(TableReader, self._reader).kinds if self.is_table else {}
-        return {**declared, **dict.fromkeys(self.text, "text")}
-
     def columns(self, i: int, names: Sequence[str] | None = None) -> Iterator[tuple[str, Array]]:
-        """(name, values) of columns of block i, one after the other; those to learn from unless named."""
+        """(name, values) of columns of block i, one after the other; by default those to learn from."""
         found = cast(TableReader, self._reader).columns(i, cast(list[str], self.names) if names is None else names)
         for name, values in found:
             if name in self.text and values.dtype.kind != "O":
@@ -254,9 +248,9 @@ class Blocks:
                 yield name, values
 
     def matrix(self, i: int, dtype: DTypeLike | None = None, room: Room | None = None) -> Any:
-        """The rows of block i as finite numbers: an array (n, d) or a CSR matrix, of `dtype` where it is given.
+        """The rows of block i as finite numbers: an array (n, d) or a CSR matrix, of `dtype` if given.
 
-        An array may be in `room` (`mercer.io.blocks.stack.Room`), where the next block takes its place.
+        An array may be stored in `room` (`mercer.io.blocks.stack.Room`), and is then overwritten by the next block.
         """
         if isinstance(self._reader, MappedRows):
             return self._reader.matrix(i, dtype or np.float64, room)
@@ -306,11 +300,11 @@ class Blocks:
         )
 
     def targets(self, i: int) -> tuple[Array | None, Array | None]:
-        """(targets, weights) of block i; None where there are none."""
+        """(targets, weights) of block i; None for those that are absent."""
         return self._kept[i] if i in self._kept else self._read_targets(i)
 
     def keep_targets(self, i: int, found: tuple[Array | None, Array | None]) -> None:
-        """Keep what was read on the way: targets stay in memory, and a format may have no quick way to them."""
+        """Keep targets read in passing: they stay in memory, since a format may have no quick way to them."""
         self._kept[i] = found
 
     def _read_targets(self, i: int) -> tuple[Array | None, Array | None]:
@@ -321,7 +315,7 @@ class Blocks:
         return self.split_targets(i, dict(self.columns(i, wanted)))
 
     def split_targets(self, i: int, found: dict[str, Array]) -> tuple[Array | None, Array | None]:
-        """(targets, weights) out of columns of block i that have been read."""
+        """(targets, weights) from columns of block i that have been read."""
         y = None if self.target is None else self._sound_target(i, found[self.target])
         if self.weight is None:
             return y, None
@@ -330,7 +324,7 @@ class Blocks:
         return y, found[self.weight].astype(np.float64)
 
     def _sound_target(self, i: int, y: Array) -> Array:
-        """Targets as numbers or texts, none of which is missing."""
+        """Targets as numbers or text, with none missing."""
         none: Any = None
         gone = np.isnan(y) if y.dtype.kind == "f" else y == none if y.dtype == "O" else np.zeros(0, bool)
         if gone.any():
@@ -351,21 +345,21 @@ class Blocks:
         return Block(rows, *(self.targets(i) if self.has_targets else (None, None)))
 
     def place(self, i: int, row: int | None = None) -> str:
-        """Where block i is, or a row of it, for messages."""
+        """The location of block i, or of one of its rows, for messages."""
         return str(self._reader.place(i, row))
 
     @property
     def find_fault(self) -> Callable[[int, str], None] | None:
-        """Of CSV: raises the error that names the line where a column of a block holds no number."""
+        """For CSV: raise the error that names the line where a column of a block is not numeric."""
         return getattr(self._reader, "find_fault", None)
 
     def is_number(self, name: str, word: str) -> bool:
-        """Whether a word of a column is a number, as the numbers of that column are written."""
+        """Whether a word of a column is a number in that column's notation."""
         forms = getattr(self._reader, "forms", {})
         return value_of(word, forms.get(name, Form())) is not None
 
     def labels(self) -> Array:
-        """The different targets, in order, from a reading of them alone."""
+        """The distinct targets, sorted, from a pass over the targets alone."""
         found: Array | None = None
         for i in range(len(self)):
             here = np.unique(cast(Array, self.targets(i)[0]))
@@ -390,5 +384,5 @@ def _as_rows(X: Any, dtype: DTypeLike, room: Room) -> Any:
 
 
 def _is_path(source: Any, target: Any) -> bool:
-    """Whether a target is the path of an array beside that of a matrix."""
+    """Whether a target is the path of an array that accompanies a matrix."""
     return isinstance(target, str) and isinstance(source, str | os.PathLike)

@@ -1,4 +1,4 @@
-"""Some of the rows of blocks: drawn by their numbers alone, so that every reader draws the same."""
+"""A random subset of the rows of blocks, drawn by row number alone, so that every reader draws the same."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def folds_of_rows(first: int, n: int, n_folds: int, seed: int = 0) -> IndexArray
 
 @dataclass(frozen=True)
 class RowChoice:
-    """A share of all rows, by lot, or all the others.
+    """A random share of all rows, or the complement.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class RowChoice:
         Above 0 and below 1, to the nearest thousandth.
     seed : int
     is_drawn : bool
-        Whether the rows drawn are meant, or those not drawn.
+        Whether to take the rows drawn, or the others.
     """
 
     share: float
@@ -37,13 +37,13 @@ class RowChoice:
     is_drawn: bool = True
 
     def mask(self, first: int, n: int) -> BoolArray:
-        """Which of n rows from row number `first` on."""
+        """The mask of n rows from row number `first` on."""
         is_drawn = folds_of_rows(first, n, 1000, self.seed) < round(1000 * self.share)
         return is_drawn if self.is_drawn else ~is_drawn
 
 
 class ChosenRows:
-    """A reader of some of the rows of another's blocks; blocks without any are left out."""
+    """A reader of a subset of another's rows; blocks without any are dropped."""
 
     def __init__(self, reader: Any, choice: RowChoice) -> None:
         self._reader, self._choice = reader, choice
@@ -57,7 +57,7 @@ class ChosenRows:
         return self._choice.mask(self._first[block], self._reader.sizes[block])
 
     def __getattr__(self, name: str) -> Any:
-        # What is the same for some rows as for all: names, kinds, width.
+        # The same for a subset as for all rows: names, kinds, width.
         if name.startswith("_"):
             raise AttributeError(name)
         found = getattr(self._reader, name)
@@ -69,7 +69,7 @@ class ChosenRows:
 
 
 class ChosenTable(ChosenRows):
-    """The same of a table."""
+    """The same for a table."""
 
     def columns(self, i: int, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
         block = self._places[i]
@@ -77,12 +77,12 @@ class ChosenTable(ChosenRows):
         return ((name, values[mask]) for name, values in self._reader.columns(block, names))
 
     def with_text(self, text: tuple[str, ...]) -> "ChosenTable":
-        """The same, with columns as texts where that is the reader's affair."""
+        """The same with columns as text, if the reader decides on that."""
         return ChosenTable(self._reader.with_text(text), self._choice) if hasattr(self._reader, "with_text") else self
 
 
 class ChosenMatrix(ChosenRows):
-    """The same of rows of numbers."""
+    """The same for rows of numbers."""
 
     def matrix(self, i: int) -> Any:
         block = self._places[i]

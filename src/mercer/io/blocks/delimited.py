@@ -21,12 +21,12 @@ from mercer.io.csv.reader import read_delimited
 from mercer.io.csv.row_starts import first_state, scan_rows
 from mercer.io.source import PIECE, Source
 
-_MARK = b"\xef\xbb\xbf"  # of UTF-8, which is no part of the first name
+_MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
 
 
 @dataclass(frozen=True)
 class _Range:
-    """A block: bytes of a file (to its end where that is None), the lines before it, its rows."""
+    """A block: a range of bytes of a file (None for its end), the number of lines before it, its rows."""
 
     file: int
     begin: int
@@ -38,7 +38,7 @@ class _Range:
 
 @dataclass(frozen=True)
 class _Head:
-    """The lines up to the one that names the columns, and what they say."""
+    """The lines up to the header, and their contents."""
 
     content: bytes
     lines: int
@@ -47,10 +47,10 @@ class _Head:
 
 
 class DelimitedFiles:
-    """Blocks of CSV files that have the same columns.
+    """Blocks of CSV files with the same columns.
 
-    A compressed file cannot be read from its middle: it is one block. Columns named in `text` are texts in every block;
-    what the others hold is seen block by block, and `Blocks` learns it from all.
+    A compressed file cannot be read from its middle, so it is one block. Columns named in `text` are text in every
+    block; the kinds of the others are found block by block, and combined by `Blocks`.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class DelimitedFiles:
         return _Head(content[: begin + int(starts[0, 0])], int(starts[0, 2]), mark, tuple(names))
 
     def _first_forms(self, decimal: str | None) -> dict[str, Form]:
-        """How numbers are written, by the first rows of the first file: all blocks are read alike.
+        """The notation of numbers, from the first rows of the first file: all blocks are read alike.
 
-        What is written in another way further on is no number there, and the line is named.
+        A number in another notation further on is an error that names its line.
         """
         content = Source(self.paths[0], encoding=self.encoding).head()
         mark, state, starts = self._heads[0].delimiter, first_state(), np.empty((len(content) + 1, 3), np.int64)
@@ -128,7 +128,7 @@ class DelimitedFiles:
         )
 
     def _indexed(self, k: int, path: Path, block_rows: int) -> list[_Range]:
-        """The blocks of a file, from one look through its bytes."""
+        """The blocks of a file, from one pass over its bytes."""
         source, head = Source(path, encoding=self.encoding), self._heads[k]
         state, place, found = first_state(), len(head.content), [(len(head.content), 0, head.lines)]
         skip = place
@@ -183,13 +183,13 @@ class DelimitedFiles:
         return Source(content, lines_before=part.lines_before - head.lines)
 
     def with_text(self, text: tuple[str, ...]) -> "DelimitedFiles":
-        """The same, with these columns as texts: "01" is a word before it is a number."""
+        """The same with these columns as text: "01" is a word before it is a number."""
         other = copy.copy(self)
         other.text = text
         return other
 
     def find_fault(self, i: int, name: str) -> None:
-        """Raise a DataError that names the first line of block i in which a column holds no number."""
+        """Raise a DataError that names the first line of block i in which a column is not numeric."""
         part = self._ranges[i]
         head = self._heads[part.file]
         lines = Lines(self._source(part), head.delimiter, self.header, self.missing, forms=self.forms)

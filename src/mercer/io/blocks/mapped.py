@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 class FeatureMap(Protocol):
-    """What turns the rows of a block into features: columns of a table, or kernel values with landmarks.
+    """Turns the rows of a block into features: columns of a table, or kernel values with landmarks.
 
-    It must be small and picklable, for it goes where the blocks are read.
+    It must be small and picklable, since it is sent to where the blocks are read.
     """
 
     @property
     def n_features_out_(self) -> int:
-        """Features of a row."""
+        """Number of features."""
         ...
 
     # Whether features come as CSR matrices.
     is_sparse_: bool
 
     def of_block(self, blocks: "Blocks", i: int, dtype: DTypeLike, room: Room | None = None) -> Any:
-        """The features of block i: a C-contiguous array of `dtype`, in `room` where one is given, or a CSR matrix."""
+        """The features of block i: a C-contiguous array of `dtype`, in `room` if given, or a CSR matrix."""
         ...
 
 

@@ -28,7 +28,7 @@ def open_reader(
     text_options: dict[str, Any],
     vector_options: dict[str, Any],
 ) -> TableReader | MatrixReader:
-    """The reader of a source; options for CSV and for svmlight are without effect elsewhere."""
+    """The reader of a source; options of CSV and svmlight have no effect elsewhere."""
     if isinstance(source, str | os.PathLike):
         return _of_path(Path(source), target, weight, block_rows, text_options, vector_options)
     if isinstance(source, tuple) and getattr(source[0] if source else None, "ndim", 0) == 2:
@@ -71,8 +71,8 @@ def _of_path(
 
 
 def block_files(path: Path) -> tuple[list[Path], str]:
-    """(the files, their format) of a path that can be read by blocks; names that begin with . or _ are left out."""
-    Source(path, 0)  # refuses what is not there
+    """(the files, their format) of a path that can be read by blocks; names that begin with . or _ are skipped."""
+    Source(path, 0)  # raises if the path does not exist
     if not path.is_dir():
         return [path], _format(path)
     inside = sorted(each for each in path.iterdir() if not each.name.startswith((".", "_")))
@@ -98,7 +98,7 @@ def _format(path: Path) -> str:
 
 
 def _of_arrow(source: Any, block_rows: int | None) -> TableReader | None:
-    """The reader of an object of pyarrow, or None where it is none."""
+    """The reader of a pyarrow object, or None if it is not one."""
     first = source[0] if isinstance(source, list) and source else source
     if not type(first).__module__.startswith("pyarrow"):
         return None

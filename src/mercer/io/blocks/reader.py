@@ -1,4 +1,4 @@
-"""What a format must offer to be read in blocks: how many rows each has, where it is, and its columns or its matrix."""
+"""The protocols of formats that can be read in blocks: rows and location of each, and its columns or matrix."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
@@ -7,17 +7,17 @@ import numpy as np
 
 from mercer._types import Array
 
-# Rows and numbers of a block unless told: a few tens of megabytes, some tens of milliseconds of work.
+# Default numbers of rows and entries of a block: a few tens of megabytes, some tens of milliseconds of work.
 MOST_ROWS, LEAST_ROWS, MOST_NUMBERS = 131_072, 1024, 2**23
 
 
 def rows_of_block(asked: int | None, n_columns: int) -> int:
-    """Rows of a block: as many as asked for, or as suit the number of columns."""
+    """Rows of a block: as many as requested, or as suit the number of columns."""
     return asked or int(np.clip(MOST_NUMBERS // max(1, n_columns), LEAST_ROWS, MOST_ROWS))
 
 
 class TableReader(Protocol):
-    """Blocks of named columns. `kinds` holds "number", "date" or "text" by name, where the format declares it."""
+    """Blocks of named columns. `kinds` holds "number", "date" or "text" by name, if the format declares it."""
 
     sizes: list[int]
     names: list[str]
@@ -25,11 +25,11 @@ class TableReader(Protocol):
     n_bytes: int
 
     def columns(self, i: int, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
-        """(name, values) of these columns of block i, as `ColumnFrame` has them, one after the other."""
+        """(name, values) of these columns of block i, as in `ColumnFrame`, one after the other."""
         ...
 
     def place(self, i: int, row: int | None = None) -> str:
-        """Where block i is, or a row of it, for messages."""
+        """The location of block i, or of one of its rows, for messages."""
         ...
 
 
@@ -51,12 +51,12 @@ class MatrixReader(Protocol):
         ...
 
     def place(self, i: int, row: int | None = None) -> str:
-        """Where block i is, or a row of it, for messages."""
+        """The location of block i, or of one of its rows, for messages."""
         ...
 
 
 def joined(sizes: Sequence[int], most: int) -> list[tuple[int, int]]:
-    """Ranges of consecutive parts with at most `most` rows together, or of one part that is larger by itself."""
+    """Ranges of consecutive parts with at most `most` rows together, or of one larger part."""
     found, begin, rows = [], 0, 0
     for k, size in enumerate(sizes):
         if rows and rows + size > most:

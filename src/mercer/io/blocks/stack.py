@@ -1,4 +1,4 @@
-"""Columns, as they come from a file, put together to rows."""
+"""Columns, as read from a file, assembled into rows."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -9,17 +9,17 @@ from numpy.typing import DTypeLike
 from mercer._jit.compile import jit
 from mercer._types import Array, FloatArray, IndexArray
 
-# Columns that are put into rows at a time: what they fill of a row is a line of the processor's cache.
+# Columns copied into rows at a time: together they fill a cache line of a row.
 _TOGETHER = 16
 
 
-# (name, shape, dtype) -> an array of any contents. Memory that is touched for the first time is slow: who reads block
-# after block has a room for each thread, in which an array is valid until one of its name is asked for again.
+# (name, shape, dtype) -> an array with arbitrary contents. First-touched memory is slow, so each thread that reads
+# block after block has a room, in which an array is valid until the same name is requested again.
 Room: TypeAlias = Callable[[str, tuple[int, ...], DTypeLike], Array]
 
 
 def fresh(_name: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-    """An array that belongs to nobody else."""
+    """A newly allocated array."""
     return np.empty(shape, dtype)
 
 
@@ -33,9 +33,9 @@ def put_columns(columns: FloatArray, at: IndexArray, rows: FloatArray) -> None:
 
 
 class Stack:
-    """An array of n rows that is filled column by column; what is not filled is 0, unless all will be.
+    """An array of n rows filled column by column; unfilled entries are 0, unless all will be filled.
 
-    One column at a time would touch every row's memory as often as there are columns.
+    Filling one column at a time would touch every row's memory once per column.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class Stack:
         self._at: list[int] = []
 
     def column(self, at: int) -> FloatArray:
-        """Where the values of a column are to be written, before the next one is asked for."""
+        """The destination of a column's values, valid until the next one is requested."""
         if len(self._at) == len(self._columns):
             self._flush()
         self._at.append(at)
         return self._columns[len(self._at) - 1]
 
     def put(self, rows: IndexArray, at: IndexArray | int, values: FloatArray) -> None:
-        """Single values, in columns that are not written otherwise."""
+        """Single values, in columns not written otherwise."""
         self._rows[rows, at] = values
 
     def _flush(self) -> None:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-# Text of a block unless told how many rows.
+# Default bytes of text of a block.
 BLOCK_BYTES = 2**25
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """Whole lines of a file: where they begin, how many bytes and lines they are, and what they hold."""
+    """Whole lines of a file: offset, number of bytes and lines, and contents."""
 
     begin: int
     size: int
@@ -62,7 +62,7 @@ class SvmlightFiles:
     def _pieces(self, path: Path, block_rows: int | None) -> Iterator[_Piece]:
         place, lines = 0, 0
         with open_bytes(path) as file:
-            # A block should not be much larger than asked for, whatever the length of its lines.
+            # A block should not be much larger than requested, however long its lines are.
             for text in chunks_of(file, str(path), CHUNK if block_rows is None else min(CHUNK, 64 * block_rows)):
                 count = text.count(b"\n")
                 tables = list(tables_of(io.BytesIO(text), str(path), self._layout, len(text), lines))

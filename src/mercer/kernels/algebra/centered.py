@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mercer._jit.once import computed_once
 from mercer._types import Array, FloatArray, Rows
 from mercer.kernels._types import Features, Prepared
 from mercer.kernels.algebra.normalized import Weighted
@@ -73,16 +74,12 @@ class Centered(Wrapped):
     def _means(self, part: Prepared, reference: Prepared) -> FloatArray:
         return tiles.product(self.kernel, part, reference, np.full(len(reference), 1.0 / len(reference)))
 
-    @property
+    @computed_once
     def _grand_mean(self) -> float:
-        """Mean of the whole Gram matrix of the reference rows, computed once."""
-        known = self.__dict__.get("_known_grand_mean")
-        if known is None or known[0] is not self.reference or known[1] != self.kernel:
-            origin = self.kernel._origin(self.reference, None)
-            rows = self.kernel.prepare(self.reference, np.float64, origin=origin)
-            known = (self.reference, self.kernel, float(self._means(rows, rows).mean()))
-            object.__setattr__(self, "_known_grand_mean", known)
-        return known[2]
+        """Mean of the whole Gram matrix of the reference rows."""
+        origin = self.kernel._origin(self.reference, None)
+        rows = self.kernel.prepare(self.reference, np.float64, origin=origin)
+        return float(self._means(rows, rows).mean())
 
     def tile(self, left: Weighted, right: Weighted, out: Array, row: int, column: int) -> None:
         self.kernel.tile(left.part, right.part, out, row, column)

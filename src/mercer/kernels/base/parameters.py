@@ -1,8 +1,8 @@
 """Parameters of a kernel: their checks, and scikit-learn's interface to them.
 
-`Parameters` gives a frozen dataclass `get_params` and `set_params`, so that `clone` and
-grid-search names such as ``kernel__gamma`` work. A nested kernel is never changed in
-place: setting ``k1__gamma`` replaces it by a new kernel, since kernels are shared.
+`Parameters` gives a frozen dataclass `get_params` and `replace`, so that `clone` and grid-search names such as
+``kernel__gamma`` work. A kernel never changes, since several estimators and models may hold it: setting ``k1__gamma``
+replaces it.
 """
 
 import dataclasses
@@ -136,17 +136,6 @@ class Parameters:
                 params[name] = child
                 params.update({f"{name}__{key}": value for key, value in child.get_params().items()})
         return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters in place, after checking them all; returns self.
-
-        scikit-learn requires this of objects nested in its estimators. Mercer's own code calls `replace`: a kernel that
-        others hold, or that is a key of a dictionary, should not change.
-        """
-        changed = self.replace(**params)
-        for field in dataclasses.fields(cast(Any, self)):
-            object.__setattr__(self, field.name, getattr(changed, field.name))
-        return self
 
     def replace(self, **params: Any) -> Self:
         """A copy with some parameters changed; ``name__inner`` addresses a nested kernel."""

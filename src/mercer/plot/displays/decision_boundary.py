@@ -1,13 +1,14 @@
 """Decision values, boundary, margins and support vectors in the plane."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer._errors import DataError
-from mercer.plot.drawing.canvas import legend_below, one_panel
+from mercer.plot.drawing.canvas import legend_below, one_panel, rings
 from mercer.plot.drawing.checks import final_model, require_classifier, require_vectors
 from mercer.plot.drawing.kkt_cases import free_support
 from mercer.plot.drawing.palette import INK, class_styles, two_sided_map
@@ -242,14 +243,9 @@ class DecisionBoundaryDisplay:
     def _draw_rings(self) -> None:
         free = np.ones(len(self.support_vectors), bool) if self.free is None else self.free
         word = "support vector" if self.free is None else "free support vector"
-        self.free_ = self._ring(self.support_vectors[free], "o", word)
-        self.bounded_ = self._ring(self.support_vectors[~free], "D", "bounded support vector")
-
-    def _ring(self, centres: NDArray[Any], mark: str, label: str) -> Any:
-        # An empty case must not appear in the legend.
-        label = label if len(centres) else "_nolegend_"
-        style = {"marker": mark, "s": 80, "facecolors": "none", "edgecolors": INK, "linewidths": 1.1}
-        return self.ax_.scatter(*centres.T, label=label, zorder=3, **style)
+        draw = partial(rings, self.ax_, s=80, linewidths=1.1, zorder=3)
+        self.free_ = draw(self.support_vectors[free], word, marker="o")
+        self.bounded_ = draw(self.support_vectors[~free], "bounded support vector", marker="D")
 
 
 def _labels(model: Any, points: NDArray[Any], y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -14,12 +14,11 @@ from mercer.plot.drawing.canvas import one_panel
 from mercer.plot.drawing.checks import final_model
 from mercer.plot.drawing.graph_layout import draw_graph
 from mercer.plot.drawing.palette import COLOURS, INK
-from mercer.plot.drawing.text_layout import draw_text, lines_of
+from mercer.plot.drawing.text_layout import draw_text, lines_of, shortened
 from mercer.plot.drawing.tree_layout import draw_tree, width_of
 
 # Contributions for the second class have its colour; those against it, that of the first.
 AGAINST, FOR = COLOURS[0], COLOURS[1]
-LONGEST_NAME = 44
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -169,7 +168,7 @@ class ExplanationDisplay:
         self.artists_ = list(bars)
         self.ax_.axvline(0.0, color=INK, linewidth=0.8)
         self.ax_.axhline(len(values) - 1.5, color="0.7", linewidth=0.7)
-        self.ax_.set_yticks(at, [_short(name) for name in names])
+        self.ax_.set_yticks(at, [shortened(name) for name in names])
         self._write(at, values)
         self.ax_.invert_yaxis()
         self.ax_.spines[["top", "right", "left"]].set_visible(False)
@@ -200,7 +199,3 @@ def _around_zero(values: NDArray[Any]) -> tuple[float, float]:
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     room = 0.16 * ((high - low) or 1.0)
     return low - (room if low < 0 else 0.02 * room), high + (room if high > 0 else 0.02 * room)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."

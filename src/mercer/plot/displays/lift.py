@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer._errors import DataError, ParameterError
-from mercer.plot.drawing.canvas import legend_below, one_panel
+from mercer.plot.drawing.canvas import legend_below, one_panel, rings
 from mercer.plot.drawing.checks import final_model, require_classifier, require_vectors
 from mercer.plot.drawing.lifting import Lift, cut_box, lift_of
 from mercer.plot.drawing.palette import INK, class_styles
@@ -199,9 +199,8 @@ class LiftDisplay:
             self.hidden_.append(self.ax_.scatter(*self.features[chosen & hidden].T, zorder=1.5, **style))
             visible = self.features[chosen & ~hidden]
             self.points_.append(self.ax_.scatter(*visible.T, label=str(label), zorder=3, **style))
-        ring = {"marker": "o", "s": 85, "facecolors": "none", "edgecolors": INK, "linewidths": 1.0, "zorder": 4}
-        name = "support vector" if self.is_support.any() else "_nolegend_"
-        self.rings_ = self.ax_.scatter(*self.features[self.is_support].T, label=name, **ring, **self._flat())
+        style = {"marker": "o", "s": 85, "linewidths": 1.0, "zorder": 4, **self._flat()}
+        self.rings_ = rings(self.ax_, self.features[self.is_support], "support vector", **style)
 
     def _behind(self) -> NDArray[np.bool_]:
         """Which rows the plane hides from the viewer, in three dimensions."""

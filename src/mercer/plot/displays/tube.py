@@ -1,13 +1,14 @@
 """A regression along one column: the function, its tube, and the support vectors."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer._errors import DataError
-from mercer.plot.drawing.canvas import legend_below, one_panel
+from mercer.plot.drawing.canvas import legend_below, one_panel, rings
 from mercer.plot.drawing.checks import final_model, require_regressor, require_vectors
 from mercer.plot.drawing.palette import COLOURS, INK
 from mercer.plot.drawing.plane import nameless_rows, numbers, ticks
@@ -156,14 +157,9 @@ class TubeDisplay:
     def _draw_rings(self) -> None:
         outside = np.abs(self.residuals) > (self.epsilon or 0.0) * (1.0 + ON_THE_BORDER)
         chosen = self.points[self.is_support & ~outside], self.points[self.is_support & outside]
-        self.free_ = self._ring(chosen[0], "o", "free support vector")
-        self.bounded_ = self._ring(chosen[1], "D", "bounded support vector")
-
-    def _ring(self, centres: NDArray[Any], mark: str, label: str) -> Any:
-        # An empty case must not appear in the legend.
-        label = label if len(centres) else "_nolegend_"
-        style = {"marker": mark, "s": 42, "facecolors": "none", "edgecolors": INK, "linewidths": 0.9}
-        return self.ax_.scatter(*centres.T, label=label, zorder=4, **style)
+        draw = partial(rings, self.ax_, s=42, linewidths=0.9, zorder=4)
+        self.free_ = draw(chosen[0], "free support vector", marker="o")
+        self.bounded_ = draw(chosen[1], "bounded support vector", marker="D")
 
 
 def _one_column(X: Any, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:

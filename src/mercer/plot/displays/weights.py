@@ -10,10 +10,10 @@ from mercer._errors import DataError
 from mercer.plot.drawing.canvas import legend_below, one_panel
 from mercer.plot.drawing.checks import final_model, require_attribute
 from mercer.plot.drawing.palette import COLOURS, HATCHES, INK
+from mercer.plot.drawing.text_layout import shortened
 
 # Height of a bar, in inches.
 BAR = 0.28
-LONGEST_NAME = 44
 
 
 class WeightsDisplay:
@@ -125,7 +125,7 @@ class WeightsDisplay:
             style = {"color": COLOURS[k % len(COLOURS)], "hatch": HATCHES[k % len(HATCHES)], "edgecolor": "white"}
             self.bars_.append(ax.barh(at, row, height=0.92 * height, label=model or None, **style))
             self._write(at, row)
-        ax.set_yticks(places, [_short(name) for name in self.names])
+        ax.set_yticks(places, [shortened(name) for name in self.names])
         ax.set(xlabel="weight", xlim=(0.0, 1.18 * self.weights.max(initial=0.0) or 1.0))
         ax.invert_yaxis()
         ax.spines[["top", "right"]].set_visible(False)
@@ -151,7 +151,3 @@ def _names(model: Any, count: int) -> list[str]:
         pairs = [part if isinstance(part, tuple) else (repr(part), part) for part in kernels or ()]
         names = [str(name) for name, _ in pairs]
     return names if len(names) == count else [f"kernel {k}" for k in range(count)]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."

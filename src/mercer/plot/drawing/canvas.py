@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer._errors import ParameterError
-from mercer.plot.drawing.palette import load_pyplot
+from mercer.plot.drawing.palette import INK, load_pyplot
 
 
 def one_panel(ax: Any, figsize: tuple[float, float] | None = None, **options: Any) -> Any:
@@ -50,6 +51,12 @@ def panels(
         ax.set_axis_off()
         grid = spec.subgridspec(rows, columns, **shares)
     return list(grid.subplots(sharex=sharex, squeeze=False).ravel())
+
+
+def rings(ax: Any, points: NDArray[Any], label: str, **style: Any) -> Any:
+    """Open rings around points; with no points there is no entry in the legend either."""
+    name = label if len(points) else "_nolegend_"
+    return ax.scatter(*points.T, label=name, facecolors="none", edgecolors=INK, **style)
 
 
 def legend_below(ax: Any, columns: int = 2, gap: float = 0.13, handles: Any = None) -> Any:

@@ -11,6 +11,13 @@ from mercer.plot.drawing.shades import AGAINST_DASHES, shade
 WIDTH = 62
 # Height of a line over the width of a character.
 TALLER = 2.3
+# Characters of a name beside a bar.
+LONGEST_NAME = 44
+
+
+def shortened(name: str) -> str:
+    """A name that leaves room for its bar."""
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
 
 
 def lines_of(symbols: list[str]) -> list[list[int]]:

@@ -197,7 +197,7 @@ def log_of_items(sums: FloatArray) -> FloatArray:
 
 
 def without_one(weights: FloatArray) -> FloatArray:
-    """What is left of each row's weight when one copy of it is taken away."""
+    """The weight of each row after removing one copy of it."""
     return np.maximum(weights - 1.0, 0.0)
 
 

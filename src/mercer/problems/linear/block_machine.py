@@ -102,7 +102,7 @@ class RowLosses:
         return -self.weights * self.signs * self.loss.derivative(z), self.weights * self.loss.curvature(z)
 
     def separable(self, beta: FloatArray) -> FloatArray:
-        """What each coefficient adds to the dual, if the loss is smooth."""
+        """The contribution of each coefficient to the dual, if the loss is smooth."""
         share = np.divide(-self.signs * beta, self.weights, out=np.zeros(len(beta)), where=self.weights > 0.0)
         gain = 0.0 if self.is_of_margin else self.targets * beta
         if self.offsets is not None:

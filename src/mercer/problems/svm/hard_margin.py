@@ -58,7 +58,7 @@ class HardMargin:
 
     @property
     def shift(self) -> float:
-        """What is added to every kernel value."""
+        """The constant added to every kernel value."""
         return 1.0 if self.bias == "penalized" else 0.0
 
     def scale(self, square: float, lows: FloatArray) -> float:

@@ -70,7 +70,7 @@ def _sweep(
 
 @jit_in_order
 def _sum(a: float, b: float) -> tuple[float, float]:
-    """a + b, and what was rounded off."""
+    """a + b and its rounding error."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
@@ -78,7 +78,7 @@ def _sum(a: float, b: float) -> tuple[float, float]:
 
 @jit_in_order
 def _product(a: float, b: float) -> tuple[float, float]:
-    """a b, and what was rounded off."""
+    """a b and its rounding error."""
     p, x, y = a * b, _SPLIT * a, _SPLIT * b
     a_high, b_high = x - (x - a), y - (y - b)
     a_low, b_low = a - a_high, b - b_high

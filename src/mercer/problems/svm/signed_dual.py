@@ -145,13 +145,13 @@ class DualProblem:
         return self.kink * float(np.abs(beta).sum()) if self.kink else 0.0
 
     def upward(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
-        """What each coordinate gains by rising; -inf if it may not."""
+        """The gain of raising each coordinate; -inf if it may not rise."""
         if self.kink:
             gradient = gradient - np.where(beta < 0, -self.kink, self.kink)
         return np.where(beta < self.upper, gradient, -np.inf)
 
     def downward(self, beta: FloatArray, gradient: FloatArray) -> FloatArray:
-        """What each coordinate loses by falling; inf if it may not."""
+        """The loss of lowering each coordinate; inf if it may not fall."""
         if self.kink:
             gradient = gradient - np.where(beta > 0, self.kink, -self.kink)
         return np.where(beta > self.lower, gradient, np.inf)

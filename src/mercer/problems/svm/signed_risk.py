@@ -53,7 +53,7 @@ class WithBias:
 class SignedRisk(WithBias):
     """The gap and the certificate of a problem that has a `dual`, and says what a function costs in `primal`."""
 
-    # Primal and dual values are so many times those of `dual()`.
+    # Ratio of the primal and dual values to those of `dual()`.
     times_dual: ClassVar[float] = 1.0
 
     if TYPE_CHECKING:

@@ -101,8 +101,8 @@ def start_without(
 ) -> FloatArray:
     """`beta` without the held-out rows, with its sums restored by changing as few other coefficients as possible.
 
-    Free coordinates are changed first: they move anyway, while bounded ones mostly stay. If that is not enough, those
-    with the largest gain come next, judged by the previous gradient.
+    Free coordinates are changed first: they move anyway, while bounded ones mostly stay. If the sums are not zero,
+    those with the largest gain are, judged by the previous gradient.
     """
     beta = np.where(held, 0.0, beta)
     if np.any(dual.total):

@@ -25,13 +25,12 @@ from mercer.kernels.gram.kernel_matrix import KernelMatrix
 from mercer.problems.svm.ramp import RampMargin
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
-from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.result import SOLVED, Solution, Status, TracePoint
 
 # How often the convex problems are solved more accurately after the objective has risen.
 MOST_REFINEMENTS = 3
 # A relative rise of the objective this small is rounding.
 ROUNDING = 1e-9
-SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
 
 
 @dataclass(frozen=True)

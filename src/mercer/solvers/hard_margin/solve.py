@@ -20,7 +20,7 @@ from mercer.solvers.hard_margin.qr_corral import FeatureCorral
 from mercer.solvers.hard_margin.wolfe_nearest_points import nearest_points
 from mercer.solvers.linalg.definiteness import refuse_indefinite
 from mercer.solvers.linalg.pivoted_cholesky import pivoted_factor
-from mercer.solvers.result import Solution, Status
+from mercer.solvers.result import SOLVED, Solution, Status
 
 if TYPE_CHECKING:
     from mercer.kernels._types import Features
@@ -144,7 +144,7 @@ def _overlap(problem: "HardMargin", found: "Nearest", radius: float) -> Overlap:
 
 def _has_met(found: "Nearest") -> bool:
     """Whether the search ended with a common point rather than a hyperplane."""
-    if found.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE):
+    if found.status in SOLVED:
         return not found.is_separating
     return found.status == Status.STALLED and found.square <= 2.75 * len(found.lows) * found.noise
 

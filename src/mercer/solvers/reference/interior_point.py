@@ -27,7 +27,7 @@ from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.linalg.clarabel_qp import MOST_ITERATIONS, solve_quadratic_program
 from mercer.solvers.linalg.dense_eigen import eigenvalues
 from mercer.solvers.linalg.pivoted_cholesky import partial_factor
-from mercer.solvers.result import Solution, Status
+from mercer.solvers.result import SOLVED, Solution, Status
 
 if TYPE_CHECKING:
     from mercer.kernels._types import Stop
@@ -44,7 +44,6 @@ LARGEST = 5_000
 LOW_RANK = 0.2
 # Residual of the diagonal at which the factor is complete.
 RANK_TOL = 1e-13
-SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
 
 
 def solve(

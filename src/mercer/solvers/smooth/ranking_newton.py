@@ -22,7 +22,7 @@ from mercer.problems.svm.rank import NARROWER, NARROWEST
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
-from mercer.solvers.result import Solution, Status, TracePoint
+from mercer.solvers.result import SOLVED, Solution, Status, TracePoint
 from mercer.solvers.tolerances import SHORTEST, SUFFICIENT, ended_by_rounding
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ ROUNDING = 1e-13
 # differences of values divided by the width, accurate to 1e-8 at the narrowest, so any tolerance below 1e-9 gives the
 # same steps and the same answer.
 FINEST, MOST_WORSE = 5e-10, 2
-SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
 # Endings not caused by a limit.
 SETTLED = (*SOLVED, Status.STALLED)
 

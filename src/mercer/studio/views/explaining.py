@@ -1,18 +1,14 @@
 """Your data: why a row is decided as it is, and what a model file holds."""
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mercer._errors import DataError, MercerError, ParameterError
+from mercer._errors import DataError, ParameterError
+from mercer.exchange.model_file.save import load_bytes
 from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.opening import item_words, shown, uploaded
 from mercer.studio.views.training import plain
-from mercer.workflow.models import describe_file, explain_row, load_model
-
-if TYPE_CHECKING:
-    pass
+from mercer.workflow.models import describe_file, explain_row
 
 # Contributions that are shown one by one.
 LARGEST = 14
@@ -58,14 +54,7 @@ def _function(found: Any, said: Any) -> int:
 def inspect(request: Request, job: Job) -> Iterator[Answer]:
     """What an uploaded `.mercer` file holds; nothing in it is executed."""
     name, body = uploaded(job, request)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.mercer"
-        path.write_bytes(body)
-        try:
-            model, said = load_model(path, mapped=False)
-        except MercerError as error:
-            # The path is ours and says nothing to anybody.
-            raise DataError(str(error).replace(str(path), name or "the file")) from error
+    model, said = load_bytes(body, name or "the file")
     found = describe_file(model, said)
     yield {"name": name, "file": found.pop("file"), "model": found}, {}
 

@@ -225,7 +225,7 @@ export function oneClass(K, n, { nu }) {
   });
   if (isNothing(K, found.beta))
     throw new Refusal(
-      "The half-space is none: the origin of the feature space is among the points. Take a kernel of which all values are positive, such as the Gaussian, or a larger ν.",
+      "There is no half-space: the origin of the feature space is among the points. Use a kernel with positive values only, such as the Gaussian, or a larger ν.",
     );
   const bias = found.bias[0] + BORDER * Math.abs(found.bias[0]);
   const values = objectives(K, found.beta, bias, {
