@@ -1,5 +1,7 @@
 """Certificates that take a solver's gradient over: they bound those for which everything is recomputed."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -143,3 +145,51 @@ def test_the_gap_of_rows_that_are_off_covers_either_sign_of_the_error(name, solv
         gradient = goal - taken
         gradient[left] += sign * largest
         assert found.gap >= problem.times_dual * dual.gap(beta, gradient, bias) - 1e-9
+
+
+def violations(case, product):
+    """By how much each row could still gain on the bias, by rising or by falling."""
+    problem, goal, beta = case[:3]
+    dual, g = problem.dual(), goal - product
+    b = dual.bias(beta, g)
+    return np.maximum(np.where(beta < dual.upper, g - b, -np.inf), np.where(beta > dual.lower, b - g, -np.inf))
+
+
+def test_of_many_rows_that_are_open_the_worst_are_recomputed(solved):
+    problem, goal, beta, intercept, product = solved["margin"]
+    case = problem, goal, 0.5 * beta, intercept, 0.5 * product
+    found, so, seen = told(case)
+    assert "all but" in found.basis
+    left = np.setdiff1d(np.arange(N), seen)
+    worst = violations(case, 0.5 * product)
+    # Ten were drawn at random, and all others are worse than whatever was left.
+    assert (worst[seen] < worst[left].max()).sum() <= 10 < len(seen)
+    assert found.kkt_violation == pytest.approx(so.kkt_violation)
+
+
+def test_a_violation_is_told_at_the_worst_of_what_is_off(solved):
+    case = solved["margin"]
+    problem, goal, beta, _, product = case
+    off = 1e-2 * np.cos(np.arange(N))
+    found, _, seen = told(case, off)
+    error = np.full(N, np.abs(off[seen]).max())
+    error[seen] = 0.0
+    taken = product - off
+    taken[seen] = product[seen]
+    dual, g = problem.dual(), goal - taken
+    highest = (g + error)[beta < dual.upper].max()
+    lowest = (g - error)[beta > dual.lower].min()
+    assert found.kkt_violation == pytest.approx(max(0.0, highest - lowest))
+
+
+def test_how_many_rows_may_be_worse_than_what_was_drawn(solved):
+    """As many as ten draws miss with a probability of one in a thousand."""
+    words = told(solved["margin"])[0].basis
+    share = float(re.search(r"fewer than ([0-9.]+) % of the rows", words).group(1)) / 100
+    assert (1.0 - share) ** 10 == pytest.approx(1e-3, rel=0.1)
+
+
+def test_weights_of_which_some_are_infinite_do_not_allow_it():
+    signs, C = np.where(np.arange(40) % 2, 1.0, -1.0), np.ones(40)
+    C[3] = np.inf
+    assert not taken_over.allows(SoftMargin(signs, C), np.zeros(40))
