@@ -142,3 +142,10 @@ def test_a_derivative_that_falls_is_seen_in_any_unit(steepness):
         CustomLoss(lambda z: steepness * z**2, lambda z: 2.0 * steepness * np.abs(z))
     # A wiggle of a millionth of the steepest slope is rounding.
     CustomLoss(lambda z: steepness * z**2, lambda z: steepness * (2.0 * z + 1e-7 * np.cos(1e4 * z)))
+
+
+def test_the_slope_of_a_loss_that_is_steeper_on_one_side():
+    steep = CustomLoss(lambda z: np.exp(z) - z, lambda z: np.exp(z) - 1.0)
+    assert steep.slope(3.0) == pytest.approx(np.exp(3.0) - 1.0)
+    turned = CustomLoss(lambda z: np.exp(-z) + z, lambda z: 1.0 - np.exp(-z), of="margin")
+    assert turned.slope(3.0) == pytest.approx(np.exp(3.0) - 1.0)

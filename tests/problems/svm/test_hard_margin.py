@@ -178,3 +178,14 @@ def test_only_a_free_bias_makes_two_groups(bias, groups):
     assert problem.groups.tolist() == groups
     lows = np.array([1.0, 3.0])
     assert problem.free_bias(lows, 2.0) == (-2.0 if bias == "free" else 0.0)
+
+
+def test_the_scale_of_a_direction_makes_its_nearest_point_a_unit_away():
+    assert HardMargin(XOR).scale(9.0, np.array([1.0, 3.0])) == 0.5
+    # Of one that does not separate, that of the optimum: 2 / |z|^2.
+    assert HardMargin(XOR).scale(9.0, np.array([-4.0, 3.0])) == pytest.approx(2.0 / 9.0)
+    assert [HardMargin(XOR, bias).shift for bias in ("free", "penalised", "none")] == [0.0, 1.0, 0.0]
+
+
+def test_the_point_of_both_hulls_is_in_the_units_of_the_rows():
+    np.testing.assert_allclose(proof(features=3.0 * SQUARE).point, [1.5, 1.5])

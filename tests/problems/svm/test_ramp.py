@@ -134,3 +134,23 @@ def test_rows_at_the_kink_change_sides_in_every_way():
 def test_margins_are_at_the_kink_of_their_own_s():
     problem = RampMargin(SIDES, np.ones(4), -0.5, "none")
     assert problem.at_kink(np.array([0.5, -0.5, 0.5, -0.5]), 0.0).tolist() == [0, 3]
+
+
+def test_one_outlier_by_hand():
+    """w^2 / 2 + 2 max(0, 1 - w) + 2 (w + 1 / 2) is w^2 / 2 + 3 up to w = 1: least at w = 0."""
+    problem = RampMargin(np.ones(1), np.array([2.0]), -0.5, "none", np.ones(1, bool))
+    assert problem.primal(np.zeros(1), np.zeros(1), 0.0) == 3.0
+    assert problem.dual_value(np.zeros(1), np.ones(1)) == 3.0
+    assert problem.gap(np.zeros(1), np.ones(1)) == 0.0
+    # At w = -1 / 4, where the margin is above s: the wrong side for an outlier.
+    found = problem.certificate(np.array([-0.25]), np.array([-0.25]), 0.0)
+    assert found.linearisation_violation == pytest.approx(0.25)
+    assert problem.gap(np.array([-0.25]), np.array([1.25])) == pytest.approx((3.03125 - found.dual) / 3.03125)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gap_is_that_of_the_certificate(seed):
+    problem, K, beta, _ = problem_and_point(seed)
+    gradient = problem.signs - K @ beta
+    b = problem.dual().bias(beta, gradient)
+    assert problem.gap(beta, gradient) == pytest.approx(problem.certificate(beta, K @ beta, b).relative_gap)
