@@ -5,11 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from mercer import SVC, SVR
+from mercer import SVC, SVDD, SVR
 from mercer.problems import taken_over
 from mercer.problems.certificate import EVERYTHING
 from mercer.problems.distance import Distance
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
+from mercer.problems.svm.one_class import SoftBall
 from mercer.problems.svm.soft_margin import SoftMargin
 
 N = 320
@@ -35,6 +36,13 @@ def solved():
         C = np.full(N, float(model.C))
         problem = SoftMargin(goal, C) if name == "margin" else EpsilonRegression(goal, C, model.epsilon)
         found[name] = problem, goal, beta, float(model.intercept_[0]), K @ beta
+    ball = SoftBall.with_share(np.ones(N), np.ones(N), 0.3)
+    model = SVDD(kernel="precomputed", nu=0.3).fit(K)
+    beta = np.zeros(N)
+    beta[model.support_] = np.ravel(model.dual_coef_)
+    beta /= beta.sum()
+    bias = float(ball.dual().bias(beta, 0.5 - K @ beta))
+    found["ball"] = ball, np.full(N, 0.5), beta, bias, K @ beta
     return found
 
 
@@ -51,7 +59,7 @@ def told(case, off=0.0, tol=1e-3, likely=NOBODY):
     return found, problem.certificate(beta, product, intercept), seen
 
 
-@pytest.mark.parametrize("name", ["margin", "tube"])
+@pytest.mark.parametrize("name", ["margin", "tube", "ball"])
 def test_a_right_gradient_leaves_nothing_to_widen(name, solved):
     found, so, seen = told(solved[name])
     assert len(seen) == len(set(seen)) < N
@@ -63,9 +71,10 @@ def test_a_right_gradient_leaves_nothing_to_widen(name, solved):
     assert not found.is_full
 
 
-@pytest.mark.parametrize("name", ["margin", "tube"])
+# How often a dual has b'Kb: half of it, but for the ball.
+@pytest.mark.parametrize(("name", "times"), [("margin", 0.5), ("tube", 0.5), ("ball", 1.0)])
 @pytest.mark.parametrize("size", [1e-5, 1e-3])
-def test_what_is_off_is_counted_at_its_worst(name, size, solved):
+def test_what_is_off_is_counted_at_its_worst(name, times, size, solved):
     off = size * np.sin(np.arange(N))
     found, so, seen = told(solved[name], off)
     beta = solved[name][2]
@@ -73,7 +82,7 @@ def test_what_is_off_is_counted_at_its_worst(name, size, solved):
     largest = np.abs(off[seen]).max()
     assert found.gap >= so.gap - 1e-10
     assert found.kkt_violation >= so.kkt_violation - 1e-12
-    assert found.accuracy == pytest.approx(0.5 * largest * np.abs(beta[left]).sum(), rel=1e-6)
+    assert found.accuracy == pytest.approx(times * largest * np.abs(beta[left]).sum(), rel=1e-6)
     assert abs(found.primal - so.primal) <= found.accuracy + found.gap
     assert found.relative_gap == pytest.approx(found.gap / max(1.0, abs(found.primal)))
     assert f"off by at most {largest:.1e}" in found.basis
@@ -126,9 +135,12 @@ def test_a_distance_says_how_it_is_known():
     assert "by lengths alone" in str(Distance(1.5, 0.015, "bounded", 1.0, 0))
     assert str(Distance(1.5, 0.015, "sampled", 0.95, 40)).endswith("by 40 sampled rows with confidence 95 %")
     assert float(Distance(1.5, 0.015, "exact", 1.0, 400)) == 1.5
+    assert Distance(1.5, 0.015, "exact", 1.0, 400).as_dict() == {
+        "value": 1.5, "relative": 0.015, "method": "exact", "confidence": 1.0, "n_rows": 400,
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["margin", "tube"])
+@pytest.mark.parametrize("name", ["margin", "tube", "ball"])
 def test_the_gap_of_rows_that_are_off_covers_either_sign_of_the_error(name, solved):
     """Whichever way the rows that were not recomputed are off, the gap that is told is no smaller than theirs."""
     problem, goal, beta, _, product = solved[name]

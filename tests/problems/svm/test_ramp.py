@@ -154,3 +154,9 @@ def test_the_gap_is_that_of_the_certificate(seed):
     gradient = problem.signs - K @ beta
     b = problem.dual().bias(beta, gradient)
     assert problem.gap(beta, gradient) == pytest.approx(problem.certificate(beta, K @ beta, b).relative_gap)
+
+
+def test_outliers_have_a_margin_below_their_own_s():
+    problem = RampMargin(np.ones(4), np.ones(4), -0.5, "none", np.array([True, False, True, False]))
+    found = problem.next_outliers(np.array([-0.5, -0.5, 0.0, -0.6]), 0.0)
+    assert found.tolist() == [True, False, False, True]  # at the kink each stays as it was
