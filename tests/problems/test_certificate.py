@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mercer import SVC, SVR, Certificate, NuSVC
-from mercer.problems.certificate import dual_conditions
+from mercer.problems.certificate import dual_conditions, relative_gap
 from mercer.problems.svm.signed_dual import DualProblem
 
 EXAMPLE = Certificate(
@@ -75,3 +75,10 @@ def test_the_worse_of_two_sums_is_the_residual():
     dual = DualProblem(np.zeros(4), np.zeros(4), np.full(4, 2.0), total=np.array([1.0, 1.0]), groups=groups)
     found = dual_conditions(dual, np.array([0.5, 0.5, 1.0, 0.75]), np.zeros(4))
     assert found["equality_residual"] == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(
+    ("primal", "dual", "gap"), [(0.5, 0.25, 0.25), (1.5, 1.2, 0.2), (-4.0, -5.0, 0.25), (np.inf, 0.0, np.inf)]
+)
+def test_a_gap_is_relative_to_the_primal_or_to_one(primal, dual, gap):
+    assert relative_gap(primal, dual) == pytest.approx(gap)

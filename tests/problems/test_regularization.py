@@ -18,6 +18,7 @@ from mercer.problems.regularization import resolve_C
         (Regularization(2.0), 2.0),
         (Regularization.from_lambda(0.1), 1.0 / (2 * 0.1 * 50)),
         (Regularization.from_lambda(0.1, half=True), 1.0 / (0.1 * 50)),
+        (Regularization.from_alpha(4.0), 0.125),
         (Regularization.from_box_over_n(20.0), 0.4),
         (Regularization.from_box_over_n(np.inf), np.inf),
     ],
@@ -66,3 +67,10 @@ def test_a_lambda_at_the_end_of_the_range_is_still_a_weight(lam):
 def test_it_is_a_value():
     assert Regularization.from_lambda(0.5) == Regularization.from_box_over_n(1.0)
     assert len({Regularization.from_lambda(0.5), Regularization.from_box_over_n(1.0)}) == 1
+
+
+@pytest.mark.parametrize("make", [Regularization.from_alpha, Regularization.from_lambda])
+@pytest.mark.parametrize("value", [np.inf, 0.0, -1.0, np.nan])
+def test_a_penalty_without_end_or_of_nothing_is_refused(make, value):
+    with pytest.raises(ParameterError, match=r"must be (finite|a positive)|positive"):
+        make(value)

@@ -1,13 +1,16 @@
 """Certificates that take a solver's gradient over: they bound those for which everything is recomputed."""
 
+import re
+
 import numpy as np
 import pytest
 
-from mercer import SVC, SVR
+from mercer import SVC, SVDD, SVR
 from mercer.problems import taken_over
 from mercer.problems.certificate import EVERYTHING
 from mercer.problems.distance import Distance
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
+from mercer.problems.svm.one_class import SoftBall
 from mercer.problems.svm.soft_margin import SoftMargin
 
 N = 320
@@ -33,6 +36,13 @@ def solved():
         C = np.full(N, float(model.C))
         problem = SoftMargin(goal, C) if name == "margin" else EpsilonRegression(goal, C, model.epsilon)
         found[name] = problem, goal, beta, float(model.intercept_[0]), K @ beta
+    ball = SoftBall.with_share(np.ones(N), np.ones(N), 0.3)
+    model = SVDD(kernel="precomputed", nu=0.3).fit(K)
+    beta = np.zeros(N)
+    beta[model.support_] = np.ravel(model.dual_coef_)
+    beta /= beta.sum()
+    bias = float(ball.dual().bias(beta, 0.5 - K @ beta))
+    found["ball"] = ball, np.full(N, 0.5), beta, bias, K @ beta
     return found
 
 
@@ -49,7 +59,7 @@ def told(case, off=0.0, tol=1e-3, likely=NOBODY):
     return found, problem.certificate(beta, product, intercept), seen
 
 
-@pytest.mark.parametrize("name", ["margin", "tube"])
+@pytest.mark.parametrize("name", ["margin", "tube", "ball"])
 def test_a_right_gradient_leaves_nothing_to_widen(name, solved):
     found, so, seen = told(solved[name])
     assert len(seen) == len(set(seen)) < N
@@ -61,9 +71,10 @@ def test_a_right_gradient_leaves_nothing_to_widen(name, solved):
     assert not found.is_full
 
 
-@pytest.mark.parametrize("name", ["margin", "tube"])
+# How often a dual has b'Kb: half of it, but for the ball.
+@pytest.mark.parametrize(("name", "times"), [("margin", 0.5), ("tube", 0.5), ("ball", 1.0)])
 @pytest.mark.parametrize("size", [1e-5, 1e-3])
-def test_what_is_off_is_counted_at_its_worst(name, size, solved):
+def test_what_is_off_is_counted_at_its_worst(name, times, size, solved):
     off = size * np.sin(np.arange(N))
     found, so, seen = told(solved[name], off)
     beta = solved[name][2]
@@ -71,7 +82,7 @@ def test_what_is_off_is_counted_at_its_worst(name, size, solved):
     largest = np.abs(off[seen]).max()
     assert found.gap >= so.gap - 1e-10
     assert found.kkt_violation >= so.kkt_violation - 1e-12
-    assert found.accuracy == pytest.approx(0.5 * largest * np.abs(beta[left]).sum(), rel=1e-6)
+    assert found.accuracy == pytest.approx(times * largest * np.abs(beta[left]).sum(), rel=1e-6)
     assert abs(found.primal - so.primal) <= found.accuracy + found.gap
     assert found.relative_gap == pytest.approx(found.gap / max(1.0, abs(found.primal)))
     assert f"off by at most {largest:.1e}" in found.basis
@@ -124,9 +135,12 @@ def test_a_distance_says_how_it_is_known():
     assert "by lengths alone" in str(Distance(1.5, 0.015, "bounded", 1.0, 0))
     assert str(Distance(1.5, 0.015, "sampled", 0.95, 40)).endswith("by 40 sampled rows with confidence 95 %")
     assert float(Distance(1.5, 0.015, "exact", 1.0, 400)) == 1.5
+    assert Distance(1.5, 0.015, "exact", 1.0, 400).as_dict() == {
+        "value": 1.5, "relative": 0.015, "method": "exact", "confidence": 1.0, "n_rows": 400,
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["margin", "tube"])
+@pytest.mark.parametrize("name", ["margin", "tube", "ball"])
 def test_the_gap_of_rows_that_are_off_covers_either_sign_of_the_error(name, solved):
     """Whichever way the rows that were not recomputed are off, the gap that is told is no smaller than theirs."""
     problem, goal, beta, _, product = solved[name]
@@ -143,3 +157,51 @@ def test_the_gap_of_rows_that_are_off_covers_either_sign_of_the_error(name, solv
         gradient = goal - taken
         gradient[left] += sign * largest
         assert found.gap >= problem.times_dual * dual.gap(beta, gradient, bias) - 1e-9
+
+
+def violations(case, product):
+    """By how much each row could still gain on the bias, by rising or by falling."""
+    problem, goal, beta = case[:3]
+    dual, g = problem.dual(), goal - product
+    b = dual.bias(beta, g)
+    return np.maximum(np.where(beta < dual.upper, g - b, -np.inf), np.where(beta > dual.lower, b - g, -np.inf))
+
+
+def test_of_many_rows_that_are_open_the_worst_are_recomputed(solved):
+    problem, goal, beta, intercept, product = solved["margin"]
+    case = problem, goal, 0.5 * beta, intercept, 0.5 * product
+    found, so, seen = told(case)
+    assert "all but" in found.basis
+    left = np.setdiff1d(np.arange(N), seen)
+    worst = violations(case, 0.5 * product)
+    # Ten were drawn at random, and all others are worse than whatever was left.
+    assert (worst[seen] < worst[left].max()).sum() <= 10 < len(seen)
+    assert found.kkt_violation == pytest.approx(so.kkt_violation)
+
+
+def test_a_violation_is_told_at_the_worst_of_what_is_off(solved):
+    case = solved["margin"]
+    problem, goal, beta, _, product = case
+    off = 1e-2 * np.cos(np.arange(N))
+    found, _, seen = told(case, off)
+    error = np.full(N, np.abs(off[seen]).max())
+    error[seen] = 0.0
+    taken = product - off
+    taken[seen] = product[seen]
+    dual, g = problem.dual(), goal - taken
+    highest = (g + error)[beta < dual.upper].max()
+    lowest = (g - error)[beta > dual.lower].min()
+    assert found.kkt_violation == pytest.approx(max(0.0, highest - lowest))
+
+
+def test_how_many_rows_may_be_worse_than_what_was_drawn(solved):
+    """As many as ten draws miss with a probability of one in a thousand."""
+    words = told(solved["margin"])[0].basis
+    share = float(re.search(r"fewer than ([0-9.]+) % of the rows", words).group(1)) / 100
+    assert (1.0 - share) ** 10 == pytest.approx(1e-3, rel=0.1)
+
+
+def test_weights_of_which_some_are_infinite_do_not_allow_it():
+    signs, C = np.where(np.arange(40) % 2, 1.0, -1.0), np.ones(40)
+    C[3] = np.inf
+    assert not taken_over.allows(SoftMargin(signs, C), np.zeros(40))

@@ -132,3 +132,18 @@ def test_a_loss_without_a_box_leaves_coefficients_free():
 
 def test_no_eigenvalue_of_a_diagonal_is_larger_than_its_largest_square():
     assert DiagonalRoot(np.array([-3.0, 0.5])).largest == 9.0
+
+
+@pytest.mark.parametrize("name", CONVEX_LOSSES)
+def test_with_a_free_bias_feasible_coefficients_sum_to_zero(name):
+    found = risk(name, "free").feasible(risk(name).response(np.ones(5)))
+    assert found.sum() == pytest.approx(0.0, abs=1e-12)
+    certificate = risk(name, "free").certificate(np.array([0.3, -0.1, 0.1, -0.2, 0.4]), np.zeros(5), 0.0)
+    assert certificate.equality_residual == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", ["logistic", "exponential"])
+def test_the_violation_of_a_smooth_loss_is_at_the_values_with_their_bias(name):
+    problem = risk(name)
+    f, b = np.array([0.5, -1.0, 0.2, 1.0, -0.3]), 0.75
+    assert problem.certificate(problem.response(f + b), f, b).kkt_violation == pytest.approx(0.0, abs=1e-15)

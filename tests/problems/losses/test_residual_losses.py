@@ -132,3 +132,20 @@ def test_the_slope_of_any_loss_may_be_anything_unless_it_says_otherwise():
 def test_the_curvature_of_any_loss_near_and_far():
     z = np.array([0.0, 1e-9, 1e3])
     np.testing.assert_allclose(CUSTOM.curvature(z), (1.0 + z * z) ** -1.5, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("steepness", [1e-3, 1.0, 1e5])
+def test_a_derivative_that_falls_is_seen_in_any_unit(steepness):
+    """By more than what rounding of the steepest slope may be, or of 1."""
+    CustomLoss(lambda z: steepness * z**2, lambda z: 2.0 * steepness * z)
+    with pytest.raises(ParameterError, match="derivative falls near z"):
+        CustomLoss(lambda z: steepness * z**2, lambda z: 2.0 * steepness * np.abs(z))
+    # A wiggle of a millionth of the steepest slope is rounding.
+    CustomLoss(lambda z: steepness * z**2, lambda z: steepness * (2.0 * z + 1e-7 * np.cos(1e4 * z)))
+
+
+def test_the_slope_of_a_loss_that_is_steeper_on_one_side():
+    steep = CustomLoss(lambda z: np.exp(z) - z, lambda z: np.exp(z) - 1.0)
+    assert steep.slope(3.0) == pytest.approx(np.exp(3.0) - 1.0)
+    turned = CustomLoss(lambda z: np.exp(-z) + z, lambda z: 1.0 - np.exp(-z), of="margin")
+    assert turned.slope(3.0) == pytest.approx(np.exp(3.0) - 1.0)

@@ -9,7 +9,13 @@ from mercer.kernels.gram.kernel_family import SeveralKernels
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.mkl.alignment import alignment_problem, class_targets
 from mercer.problems.mkl.easy_mkl import distributions, hull_problem
-from mercer.problems.mkl.weighted_kernels import Judged, WeightSet, joint_certificate, primal_and_dual
+from mercer.problems.mkl.weighted_kernels import (
+    Judged,
+    WeightSet,
+    joint_certificate,
+    primal_and_dual,
+    untaught_primal,
+)
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp.solve import solve_dual
@@ -183,3 +189,18 @@ def test_better_weights_are_the_best_for_the_same_functions(p):
 )
 def test_the_unit_of_gaps_is_the_objective_unless_that_is_rounding(primal, untaught, scale):
     assert Judged(np.ones(1), [], primal, 1.0, np.ones(1), untaught).scale == pytest.approx(scale)
+
+
+def test_the_gap_of_weights_and_machines_together():
+    """The bound is G - max mu q / 2 over the set: of the simplex, the largest q."""
+    judged = Judged(np.array([0.5, 0.5]), [], 5.0, 6.0, np.array([2.0, 4.0]))
+    assert judged.bound(WeightSet(1.0)) == 4.0
+    assert judged.gap(WeightSet(1.0)) == pytest.approx(0.2)
+    assert judged.machines_gap == pytest.approx(5.0 - (6.0 - 1.5))
+    assert Judged(np.ones(1), [], np.inf, 1.0, np.ones(1)).gap(WeightSet(1.0)) == np.inf
+
+
+def test_the_objective_of_a_model_without_coefficients():
+    """Every point pays C; at a bias of 1 those of the first class pay nothing, and at 0 in the middle all do."""
+    assert untaught_primal(SoftMargin(np.array([1.0, -1.0, -1.0]), np.array([1.0, 2.0, 4.0]))) == 7.0
+    assert untaught_primal(SoftMargin(np.array([1.0, -1.0]), np.full(2, np.inf))) == 0.0

@@ -178,3 +178,34 @@ def test_only_a_free_bias_makes_two_groups(bias, groups):
     assert problem.groups.tolist() == groups
     lows = np.array([1.0, 3.0])
     assert problem.free_bias(lows, 2.0) == (-2.0 if bias == "free" else 0.0)
+
+
+def test_the_scale_of_a_direction_makes_its_nearest_point_a_unit_away():
+    assert HardMargin(XOR).scale(9.0, np.array([1.0, 3.0])) == 0.5
+    # Of one that does not separate, that of the optimum: 2 / |z|^2.
+    assert HardMargin(XOR).scale(9.0, np.array([-4.0, 3.0])) == pytest.approx(2.0 / 9.0)
+    assert [HardMargin(XOR, bias).shift for bias in ("free", "penalised", "none")] == [0.0, 1.0, 0.0]
+
+
+def test_the_point_of_both_hulls_is_in_the_units_of_the_rows():
+    np.testing.assert_allclose(proof(features=3.0 * SQUARE).point, [1.5, 1.5])
+
+
+def test_a_penalised_bias_is_one_more_feature_of_one():
+    rng = np.random.default_rng(2)
+    X, beta = rng.normal(size=(4, 2)), np.array([-0.3, -0.2, 0.4, 0.6])
+    lifted = np.column_stack([X, np.ones(4)])
+    w, v = X.T @ beta, lifted.T @ beta
+    found = HardMargin(XOR, "penalised").certificate(beta, X @ w, v[2], (w @ w, w @ w))
+    plain = HardMargin(XOR, "none").certificate(beta, lifted @ v, 0.0, (v @ v, v @ v))
+    assert found.dual == pytest.approx(plain.dual)
+    assert found.primal == pytest.approx(plain.primal)
+    assert found.equality_residual == 0.0
+
+
+def test_twins_are_a_pair_that_has_all_the_weight():
+    rows = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [5.0, 5.0]])
+    signs = np.array([1.0, -1.0, -1.0, 1.0])
+    assert proof((1.0, 0.0, 1.0, 0.0), rows, signs=signs).twins == (0, 2)
+    assert proof((0.5, 0.0, 1.0, 0.5), rows, signs=signs).twins is None
+    assert proof((1.0, 0.0, 1.0, 0.0), rows, bias="none", signs=signs).twins is None

@@ -1,5 +1,7 @@
 """The nu-form against its formulas, written out point by point."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,31 @@ def test_the_finest_tolerance_is_that_of_a_margin_whose_weights_are_rounding():
     one = problem(nu=0.4)
     rho = RESOLVED * one.finest(3.0)
     assert 2.0 * one.side * rho == pytest.approx(NO_LENGTH * (2.0 * one.side) ** 2 * 3.0)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_weights_are_nothing_in_any_unit(unit):
+    """Of points of length `unit` whose products cancel but for rounding."""
+    beta, diag = np.array([2.0, -2.0, 0.0]), np.full(3, unit**2)
+    assert is_nothing(beta, 1e-13 * unit**2 * np.array([1.0, -1.0, 1.0]), diag)
+    assert not is_nothing(beta, 1e-3 * unit**2 * np.array([1.0, -1.0, 1.0]), diag)
+    # In every unit of the coefficients, too.
+    assert is_nothing(1e6 * beta, 1e-7 * unit**2 * np.array([1.0, -1.0, 1.0]), diag)
+    assert not is_nothing(1e-6 * beta, 1e-9 * unit**2 * np.array([1.0, -1.0, 1.0]), diag)
+
+
+def test_a_margin_is_resolved_from_ten_tolerances_on():
+    one = problem()
+    assert one.is_resolved(np.array([-0.01, 0.01]), 0.9e-3)
+    assert not one.is_resolved(np.array([-0.01, 0.01]), 1.1e-3)
+
+
+def test_no_margin_or_no_weights_is_zero():
+    diag, beta = np.ones(6), np.array([0.5, 0.5, -0.25, -0.25, -0.25, -0.25])
+    for biases, gradient, is_zero in (
+        ([-0.5, 0.5], -beta, False),
+        ([0.5, 0.5], -beta, True),
+        ([-0.5, 0.5], np.zeros(6), True),
+    ):
+        found = SimpleNamespace(bias=np.array(biases), beta=beta, gradient=gradient)
+        assert problem().is_zero(found, diag) == is_zero

@@ -97,3 +97,66 @@ def test_a_margin_at_s_stays_what_it_was():
     problem = RampMargin(np.ones(4), np.ones(4), 0.0, "none", np.array([True, False, True, False]))
     following = problem.next_outliers(np.array([1e-4, -1e-4, 0.5, -0.5]), 0.0)
     np.testing.assert_array_equal(following, [True, False, False, True])
+
+
+XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+SIDES = np.array([-1.0, -1.0, 1.0, 1.0])
+
+
+def at_zero(outliers, s=0.0, bias="none"):
+    """The certificate of w = 0, where every margin is at the kink of s = 0, and the program."""
+    problem = RampMargin(SIDES, np.full(4, 10.0), s, bias, np.array(outliers))
+    beta = np.where(outliers, 0.0, SIDES * 10.0)
+    projections = XOR @ (XOR.T @ beta)
+    return problem, problem.certificate(beta, projections, 0.0, lambda places: XOR[places] @ XOR[places].T)
+
+
+def test_a_maximum_at_the_kink_is_no_stationary_point():
+    """At w = 0 all four count as outliers. Counting the third the other way pulls w towards it: a slope of C |x|."""
+    problem, found = at_zero([True] * 4)
+    assert (found.n_at_kink, found.n_outliers, found.ramp_objective) == (4, 4, 40.0)
+    assert found.is_optimal(1e-9)
+    assert not found.is_stationary(1e-3)
+    # Of all fifteen ways the steepest, as a share of the largest row that may cause it: sqrt(2) of the second.
+    sums = [sum(SIDES[i] * XOR[i] for i in range(4) if mask >> i & 1) for mask in range(1, 16)]
+    assert found.kink_slope >= max(np.linalg.norm(each) for each in sums) / (4.0 * np.sqrt(2.0))
+    assert "4 margins at the kink" in str(found)
+    assert problem.certificate(np.zeros(4), np.zeros(4), 0.0).kink_slope == np.inf
+
+
+def test_rows_at_the_kink_change_sides_in_every_way():
+    problem, _ = at_zero([True, False, True, False])
+    found = [tuple(each.current_outliers.tolist()) for each in problem.other_sides(np.array([0, 1]))]
+    rest = (True, False)
+    assert sorted(found) == sorted([(False, False, *rest), (True, True, *rest), (False, True, *rest)])
+
+
+def test_margins_are_at_the_kink_of_their_own_s():
+    problem = RampMargin(SIDES, np.ones(4), -0.5, "none")
+    assert problem.at_kink(np.array([0.5, -0.5, 0.5, -0.5]), 0.0).tolist() == [0, 3]
+
+
+def test_one_outlier_by_hand():
+    """w^2 / 2 + 2 max(0, 1 - w) + 2 (w + 1 / 2) is w^2 / 2 + 3 up to w = 1: least at w = 0."""
+    problem = RampMargin(np.ones(1), np.array([2.0]), -0.5, "none", np.ones(1, bool))
+    assert problem.primal(np.zeros(1), np.zeros(1), 0.0) == 3.0
+    assert problem.dual_value(np.zeros(1), np.ones(1)) == 3.0
+    assert problem.gap(np.zeros(1), np.ones(1)) == 0.0
+    # At w = -1 / 4, where the margin is above s: the wrong side for an outlier.
+    found = problem.certificate(np.array([-0.25]), np.array([-0.25]), 0.0)
+    assert found.linearisation_violation == pytest.approx(0.25)
+    assert problem.gap(np.array([-0.25]), np.array([1.25])) == pytest.approx((3.03125 - found.dual) / 3.03125)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gap_is_that_of_the_certificate(seed):
+    problem, K, beta, _ = problem_and_point(seed)
+    gradient = problem.signs - K @ beta
+    b = problem.dual().bias(beta, gradient)
+    assert problem.gap(beta, gradient) == pytest.approx(problem.certificate(beta, K @ beta, b).relative_gap)
+
+
+def test_outliers_have_a_margin_below_their_own_s():
+    problem = RampMargin(np.ones(4), np.ones(4), -0.5, "none", np.array([True, False, True, False]))
+    found = problem.next_outliers(np.array([-0.5, -0.5, 0.0, -0.6]), 0.0)
+    assert found.tolist() == [True, False, False, True]  # at the kink each stays as it was

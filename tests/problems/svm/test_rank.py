@@ -160,3 +160,13 @@ def test_a_violation_is_a_share_of_the_largest_coefficient_of_either_side():
     assert point.violation(np.zeros(2)) == 1.0
     assert point.violation(np.array([-8.0, 8.0])) == pytest.approx(0.75)
     assert point.violation(point.response) == 0.0
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_only_differences_matter(loss):
+    rng = np.random.default_rng(1)
+    y, f = rng.integers(0, 4, 30).astype(float), rng.normal(size=30)
+    problem = Ranking(GradedPairs(y, np.zeros(30)), 1.5, np.ones(30), loss)
+    near, far = problem.at(f), problem.at((f + 2.0**24) - 0.0)
+    assert far.risk == pytest.approx(near.risk, rel=1e-7)
+    np.testing.assert_allclose(far.response, near.response, atol=1e-6)

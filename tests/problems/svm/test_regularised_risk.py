@@ -91,3 +91,8 @@ def test_entries_of_a_certificate(risk, rng):
 
 def test_a_single_step_has_a_bound():
     assert expected_bound(0.1, 1, 2.0).value == pytest.approx(16.0 / 0.2)
+
+
+def test_heavier_rows_make_the_ball_of_a_projection_larger():
+    """|w| is at most the root of (mean weight) / lambda, and the gradient of its penalty lambda times that."""
+    assert expected_bound(0.01, 1000, 3.0, mean_weight=4.0, projected=True).gradient_bound == pytest.approx(3.2)

@@ -276,3 +276,41 @@ def test_huge_numbers_of_a_dual_without_bound_are_no_warning():
     with np.errstate(over="raise", invalid="raise"):
         found = problem.certificate(beta, beta, 0.0)
     assert not found.is_optimal(1e-3)
+
+
+def test_groups_are_nothing_plain():
+    assert program().is_plain
+    assert not dataclasses.replace(program(), groups=np.arange(12) % 2, total=np.zeros(2)).is_plain
+
+
+@pytest.mark.parametrize(
+    ("highest", "lowest", "middle"), [(1.0, 3.0, 2.0), (np.inf, 3.0, 3.0), (-1.0, np.inf, -1.0), (-np.inf, np.inf, 0.0)]
+)
+def test_the_middle_of_two_ends_is_that_of_those_that_there_are(highest, lowest, middle):
+    assert program().middle(highest, lowest) == middle
+    assert program(has_equality=False).middle(highest, lowest) == 0.0
+    both = dataclasses.replace(program(), groups=np.arange(12) % 2)
+    assert both.middle(np.array([highest, 5.0]), np.array([lowest, 7.0])).tolist() == [middle, 6.0]
+
+
+def test_a_group_without_free_points_has_the_middle_and_the_other_their_mean():
+    problem = DualProblem(
+        linear=np.zeros(5), lower=np.zeros(5), upper=np.ones(5), groups=np.array([0, 0, 0, 1, 1]), total=np.ones(2)
+    )
+    beta = np.array([0.5, 0.5, 0.0, 1.0, 0.0])
+    # Of the second group one may only fall, from 4, and the other only rise, from 1.
+    np.testing.assert_allclose(problem.bias(beta, np.array([2.0, 3.0, 0.0, 4.0, 1.0])), [2.5, 2.5])
+
+
+def test_a_start_is_moved_to_two_sums_of_which_one_is_zero():
+    problem = DualProblem(
+        linear=np.zeros(4),
+        lower=-np.ones(4),
+        upper=np.ones(4),
+        groups=np.array([0, 0, 1, 1]),
+        total=np.array([0.0, 1.0]),
+    )
+    found = problem.feasible(np.array([0.5, 0.1, 0.9, 0.3]))
+    np.testing.assert_allclose([found[:2].sum(), found[2:].sum()], [0.0, 1.0], atol=1e-12)
+    # All members of a group are moved alike.
+    np.testing.assert_allclose(found, [0.2, -0.2, 0.8, 0.2], atol=1e-9)

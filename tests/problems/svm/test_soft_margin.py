@@ -159,3 +159,12 @@ def test_points_that_are_held_out_have_a_box_of_nothing(case):
     assert (dual.upper[held] == 0.0).all()
     np.testing.assert_array_equal(dual.lower[~held], problem.dual().lower[~held])
     np.testing.assert_array_equal(dual.upper[~held], problem.dual().upper[~held])
+
+
+# Where any weight is infinite, rows are counted.
+@pytest.mark.parametrize(
+    ("C", "answer"),
+    [([1.0, 1.0, 1.0], 1.0), ([1.0, 1.0, 3.0], -1.0), ([1.0, 1.0, 2.0], 0.0), ([1.0, 1.0, np.inf], 1.0)],
+)
+def test_before_the_first_step_the_heavier_class_is_answered(C, answer):
+    assert SoftMargin(np.array([1.0, 1.0, -1.0]), np.array(C)).best_constant() == answer
