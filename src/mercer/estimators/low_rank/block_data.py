@@ -37,7 +37,9 @@ SAMPLE = 4096
 SHORTEST, LONGEST, COPIES = 1024, 16384, 2.5
 # Share of the memory left for kernel values that support rows may use at the end.
 IN_MEMORY = 1.0
-# Bytes of recently read rows kept, mainly landmarks.
+# Doubles that a row of a kernel machine takes beside those of a linear one: places, sides, weights (184 bytes in all).
+OF_A_PROBLEM = 5
+# Bytes of rows asked for before that are kept: landmarks, above all.
 REMEMBERED = 2**27
 
 
@@ -59,7 +61,7 @@ def room_for(
     n, d = blocks.shape
     total = available_bytes() // 2 if memory_limit is None else parse_bytes(memory_limit)
     threads = thread_count(n_jobs)
-    state = 8 * OF_A_ROW * n * n_machines + 8 * (landmarks + 1) ** 2 * (3 * n_machines + 2)
+    state = 8 * (OF_A_ROW + OF_A_PROBLEM) * n * n_machines + 8 * (landmarks + 1) ** 2 * (3 * n_machines + 2)
     block = 8 * max(blocks.sizes) * d
     # Per row of a piece: its values, in double precision for the certificate, and a scaled part of them.
     of_row = (

@@ -87,7 +87,11 @@ class BlockFit:
         self.marks, self.setup, self.limits = marks, setup, limits
         self.gap_tol, self.objectives = gap_tol, objectives
         self.rows = marks.rows_in_blocks
-        self.places = [np.searchsorted(self.rows, task.indices) for task in setup.tasks]
+        # With 10^7 rows, a copy of what is there already counts.
+        are_all = len(self.rows) == marks.data.shape[0]
+        self.places = [
+            task.indices if are_all else np.searchsorted(self.rows, task.indices) for task in setup.tasks
+        ]  # fmt: skip
         self.memory = marks.memory(budget)
         self.blocks = self._kernel_blocks(marks.basis, marks.row_blocks())
 
@@ -217,8 +221,11 @@ def better_choice(marks: Landmarks, setup: Any, objectives: list[Objective] | No
 
 
 def machine_of(objective: Objective, places: IndexArray, n: int, kept: Any = None) -> BlockMachine:
-    """A problem over all rows that take part in any; those of others have weight zero."""
-    targets, C = np.ones(n), np.zeros(n)
-    targets[places], C[places] = objective.targets, objective.C
+    """A problem over all rows that take part in any: those of others have weight zero."""
+    if len(places) == n:
+        targets, C = objective.targets, objective.C
+    else:
+        targets, C = np.ones(n), np.zeros(n)
+        targets[places], C[places] = objective.targets, objective.C
     C = C if kept is None else C * kept
     return BlockMachine(targets, C, objective.loss, objective.epsilon, objective.bias)

@@ -68,8 +68,10 @@ class Landmarks:
         self.spec = spec
         self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
         state = generator_of(self.spec.random_state)
-        # Drawn as in scikit-learn: the same seed gives the same landmarks.
-        self.order = state.permutation(len(used))
+        # scikit-learn draws landmarks so too: the same seed gives the same ones.
+        order = state.permutation(len(used))
+        grows = spec.distance_tol is not None
+        self.order = order if grows else order[: max(SAMPLE, spec.landmarks)].copy()
         self.rng = np.random.default_rng(state.randint(2**31))
         self.given: Any = None
         self.places: Any = None
@@ -161,8 +163,9 @@ class Landmarks:
 
     @property
     def rows_in_blocks(self) -> IndexArray:
-        """Positions among the training rows of those in `row_blocks`."""
-        return np.arange(self.data.shape[0]) if isinstance(self.data, BlockData) else self.used
+        """Places among the training rows of those in `row_blocks`."""
+        are_some = len(self.used) < self.data.shape[0]
+        return np.arange(self.data.shape[0]) if are_some and isinstance(self.data, BlockData) else self.used
 
     def memory(self, budget: Budget) -> int:
         """Bytes available for kernel values."""
