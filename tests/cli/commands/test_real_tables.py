@@ -72,8 +72,16 @@ def test_rows_without_a_label_are_left_out_where_asked(churn, mercer, answer, tm
     found = answer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabelled")
     assert found["data"]["rows"] == 795
     _, _, err = mercer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabelled")
-    assert "5 rows without a value to predict" in err
+    assert "5 rows have no value to predict" in err
     assert answer("evaluate", "some.mercer", "some.csv", "--skip-unlabelled")["scores"]["rows"] == 795
+
+
+def test_a_file_with_rows_without_a_label_is_described_all_the_same(churn, mercer, tmp_path):
+    (tmp_path / "one.csv").write_text(churn.read_text().replace(",no\n", ",\n", 1))
+    code, out, _ = mercer("describe", "one.csv", "-t", "leaves")
+    assert code == ExitCode.DONE
+    assert "799 rows" in out
+    assert "1 row has no value to predict" in out
 
 
 def test_what_the_compiler_takes_is_no_time_to_fit(monkeypatch):
