@@ -17,6 +17,7 @@ from benchmarks.races.pegasos import pegasos_race
 from benchmarks.races.profile import profile_race
 from benchmarks.races.selection import selection_race
 from benchmarks.races.startup import startup_race
+from benchmarks.races.studio import studio_race
 
 RACES = {
     "fit": fit_race,
@@ -30,6 +31,7 @@ RACES = {
     "profile": profile_race,
     "selection": selection_race,
     "startup": startup_race,
+    "studio": studio_race,
     "short": short_race,
 }
 _NAMES = ", ".join(RACES) + " (default: short)"

@@ -6,9 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from numba.core.compiler import Flags
 
 from mercer._jit import compile as compiling
 from mercer._jit.compile import jit
+from mercer._jit.one_piece import _Flags
 
 PROGRAM = """
 import sys
@@ -93,3 +95,21 @@ def test_the_last_bit_does_not_depend_on_what_was_compiled_before(tmp_path):
     }  # fmt: skip
     assert len(seen) == 1
     assert np.isfinite(np.frombuffer(bytes.fromhex(seen.pop().strip()))).all()
+
+
+def test_flags_are_the_same_key_as_numba_s_own():
+    """A function that Numba has typed under its own flags is found under ours, and only if they say the same."""
+    plain = Flags()
+    plain.nrt = plain.forceinline = True
+    ours, other = _Flags(plain), _Flags(plain)
+    assert ours == plain == other
+    assert hash(ours) == hash(plain)
+    assert {plain: "found"}[ours] == "found"
+    other.nrt = False
+    assert ours != other
+    assert plain != other
+    other.nrt = Flags.options["nrt"].default  # said, or left as it is by default
+    bare = Flags()
+    bare.forceinline = True
+    assert other == bare
+    assert ours != "flags"

@@ -41,7 +41,7 @@ def test_a_rare_class_that_is_lost_is_told_with_what_to_do(rare):
     assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, said))
     assert (found["baseline"], found["most_frequent"]) == (0.95, "no")
     (words,) = advice(found, SVC())
-    assert words.startswith("'yes' was found in 0 of 10 rows")
+    assert words.startswith("only 0 of 10 rows of class 'yes' were recognised")
     assert "--class-weight balanced" in words
 
 

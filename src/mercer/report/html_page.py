@@ -120,7 +120,7 @@ def _scores(record: Record) -> str:
     if "accuracy" not in scores:
         rows = [("R²", scores["r2"]), ("mean absolute error", scores["mean_absolute_error"]),
                 ("root mean squared error", scores["root_mean_squared_error"]),
-                ("mean absolute error of always saying the median", scores["baseline"])]  # fmt: skip
+                ("mean absolute error of always predicting the median", scores["baseline"])]  # fmt: skip
         body = "".join(f"<tr><td>{escape(name)}</td><td>{_number(value)}</td></tr>" for name, value in rows)
         return f"<h2>Scores</h2><table>{body}</table>{_folds(scores)}"
     return f'<h2>Scores</h2><div class="pair">{_confusion(scores)}{_classes(scores)}</div>{_folds(scores)}'

@@ -79,10 +79,8 @@ def advice(scores: dict[str, Any] | None, machine: Any) -> list[str]:
     if lost["recall"] > _FOUND:
         return []
     found = round(lost["recall"] * lost["rows"])
-    words = (
-        f"{str(lost['label'])!r} was found in {found} of {lost['rows']} rows: it is rare, and costs little to miss; "
-    )
-    return [words + "--class-weight balanced makes each class count for as much"]
+    words = f"only {found} of {lost['rows']} rows of class {str(lost['label'])!r} were recognised: a rare class costs "
+    return [words + "little to miss; with --class-weight balanced all classes count the same"]
 
 
 def _classification(truth: NDArray[Any], predicted: NDArray[Any], labels: Any) -> dict[str, Any]:

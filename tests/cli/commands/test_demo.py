@@ -88,7 +88,7 @@ def test_the_report_fits_two_screens_and_names_the_baseline(quick_demo, tmp_path
     # With a line for each data set while it is fitted, and that of make.
     assert len(said) + len(printed.out.splitlines()) + 4 <= 48
     assert max(map(len, said)) <= 80
-    assert printed.err.count("always saying") == 3
+    assert printed.err.count("always predicting") == 3
     assert "Where to look" in printed.err
 
 

@@ -30,7 +30,7 @@ def churn(tmp_path_factory):
 def test_a_rare_class_is_set_beside_the_baseline_and_weighing_it_helps(churn, mercer, answer):
     code, _, err = mercer("train", churn, "-t", "leaves", "-k", "linear")
     assert code == ExitCode.DONE
-    for words in ("baseline          95.0%  always saying no", "area under the curve 0.", "--class-weight balanced"):
+    for words in ("baseline          95.0%  always predicting no", "curve 0.", "--class-weight balanced"):
         assert words in err
     plain = answer("train", churn, "-t", "leaves", "-k", "linear")["scores"]
     found = answer("train", churn, "-t", "leaves", "-k", "linear", "--class-weight", "balanced")
@@ -72,8 +72,16 @@ def test_rows_without_a_label_are_left_out_where_asked(churn, mercer, answer, tm
     found = answer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabeled")
     assert found["data"]["rows"] == 795
     _, _, err = mercer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabeled")
-    assert "5 rows without a value to predict" in err
+    assert "5 rows have no value to predict" in err
     assert answer("evaluate", "some.mercer", "some.csv", "--skip-unlabeled")["scores"]["rows"] == 795
+
+
+def test_a_file_with_rows_without_a_label_is_described_all_the_same(churn, mercer, tmp_path):
+    (tmp_path / "one.csv").write_text(churn.read_text().replace(",no\n", ",\n", 1))
+    code, out, _ = mercer("describe", "one.csv", "-t", "leaves")
+    assert code == ExitCode.DONE
+    assert "799 rows" in out
+    assert "1 row has no value to predict" in out
 
 
 def test_what_the_compiler_takes_is_no_time_to_fit(monkeypatch):

@@ -20,7 +20,7 @@ def said(notes, **options):
 def test_a_note_for_each_of_many_columns_is_not_read_by_anybody():
     words = said([f"note {k}" for k in range(64)])
     assert [f"note {k}" in words for k in (0, 7, 62, 63)] == [True] * 4
-    assert words.split("note 63\n")[1].lstrip().startswith("(54 more lines like these are in --json and --report)")
+    assert words.split("note 63\n")[1].lstrip().startswith("(54 more lines are in --json and --report)")
     assert "note 8\n" not in words
 
 

@@ -1,5 +1,7 @@
 """`mercer describe`: what a file holds, and what of it would be learnt from."""
 
+from dataclasses import replace
+
 from mercer.cli.terminal.exit_codes import ExitCode
 from mercer.cli.terminal.options import AsJson, LearningOptions, ReadOptions, Source
 
@@ -18,7 +20,8 @@ def describe(
     from mercer.report.finite import finite
     from mercer.workflow.describe import describe_data
 
-    _, chosen, seen = read_and_look(data, reading, limits)
+    # Rows without a label are no reason to say nothing: how many there are is part of what is shown.
+    _, chosen, seen = read_and_look(data, replace(reading, skip_unlabelled=True), limits)
     found = describe_data(chosen, seen)
     if as_json:
         write_json(finite(found))

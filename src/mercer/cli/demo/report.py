@@ -38,7 +38,7 @@ def _rows(record: Any) -> list[tuple[str, Any]]:
     proof = Text(status, style=GOOD if status == "OPTIMAL" else POOR)
     proof.append(f"  primal {found['primal']:.4f}, dual {found['dual']:.4f}, gap {found['relative_gap']:.0e}")
     well = Text(f"{scores['accuracy']:.1%}", style="bold").append(
-        f" right of {scores['rows']} rows held out; always saying {scores['most_frequent']}: {scores['baseline']:.1%}"
+        f" right of {scores['rows']} held out; always predicting {scores['most_frequent']}: {scores['baseline']:.1%}"
     )
     low, high = scores["interval"]
     learnt = f"{len(data['classes'])} classes from {data['learnt_from']:,} rows in {record.seconds['fit']:.2f} s"

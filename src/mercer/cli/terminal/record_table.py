@@ -36,7 +36,7 @@ def _fewer(notes: list[str]) -> list[str]:
     if len(notes) <= _FIRST + _LAST + 1:
         return notes
     left = len(notes) - _FIRST - _LAST
-    return [*notes[:_FIRST], *notes[-_LAST:], f"({left} more lines like these are in --json and --report)"]
+    return [*notes[:_FIRST], *notes[-_LAST:], f"({left} more lines are in --json and --report)"]
 
 
 def rows_of(record: Any) -> list[tuple[str, Any]]:
@@ -64,11 +64,11 @@ def _score_rows(scores: dict[str, Any]) -> list[tuple[str, Any]]:
         low, high = scores["interval"]
         value = Text(f"{scores['accuracy']:.1%}", style="bold")
         value.append(f"  {scores['correct']} of {scores['rows']} right, {how}; 95% interval {low:.1%} to {high:.1%}")
-        baseline = f"{scores['baseline']:.1%}  always saying {scores['most_frequent']}"
+        baseline = f"{scores['baseline']:.1%}  always predicting {scores['most_frequent']}"
         return [("accuracy", value), ("baseline", baseline), ("balanced", _balanced(scores))]
     value = Text("-" if scores["r2"] is None else f"{scores['r2']:.3f}", style="bold").append(f"  {how}")
-    value.append("; 1 is exact, 0 is always saying the mean")
-    error = f"{scores['mean_absolute_error']:.4g}  (always saying the median: {scores['baseline']:.4g})"
+    value.append("; 1 is perfect, 0 no better than always predicting the mean")
+    error = f"{scores['mean_absolute_error']:.4g}  (always predicting the median: {scores['baseline']:.4g})"
     return [("R²", value), ("mean abs. error", error)]
 
 
@@ -87,7 +87,7 @@ def certificate_rows(model: dict[str, Any]) -> list[tuple[str, Any]]:
     found = model["certificate"]
     if found:
         problems = f", {found['problems']} two-class problems" if found["problems"] > 1 else ""
-        values = f"primal {found['primal']:.8g}, dual {found['dual']:.8g}, gap {found['gap']:.1e}{problems}"
+        values = f"primal {found['primal']:.8g}, dual {found['dual']:.8g}, gap {found['gap']:.2g}{problems}"
         rows.append(("certificate", values))
     if distance := model.get("distance"):
         rows.append(("distance", f"{distance['value']:.6g} to the exact machine, by {distance['landmarks']} landmarks"))

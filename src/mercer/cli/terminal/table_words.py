@@ -33,9 +33,13 @@ def show_data(about: dict[str, Any], most: int | None = SHOWN, to_stdout: bool =
     if any(one["left_out"] == "names the rows" for one in columns):
         rows.append(("", Text("--keep NAME learns from a column all the same", style="dim")))
     if about["unlabeled"]:
-        rows.append(("", Text(f"{about['unlabeled']:,} rows without a value to predict", style="yellow")))
+        rows.append(("", Text(_unlabeled(about["unlabeled"]), style="yellow")))
     rows += [(note["column"], Text(note["text"], style=_STYLES.get(note["kind"], "yellow"))) for note in _notes(about)]
     say_rows(title, rows, to_stdout)
+
+
+def _unlabeled(count: int) -> str:
+    return "1 row has no value to predict" if count == 1 else f"{count:,} rows have no value to predict"
 
 
 def _notes(about: dict[str, Any]) -> list[dict[str, Any]]:
