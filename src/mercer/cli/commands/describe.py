@@ -21,7 +21,7 @@ def describe(
     from mercer.workflow.describe import describe_data
 
     # Rows without a label are no reason to say nothing: how many there are is part of what is shown.
-    _, chosen, seen = read_and_look(data, replace(reading, skip_unlabelled=True), limits)
+    _, chosen, seen = read_and_look(data, replace(reading, skip_unlabeled=True), limits)
     found = describe_data(chosen, seen)
     if as_json:
         write_json(finite(found))
