@@ -20,7 +20,7 @@ class Conformal:
         "split" sets a share of the rows aside, and the machine learns from the others only. "cross" lets it learn from
         all rows, and fits one more machine for each fold, without its rows (CV+). "leave_one_out" does so with one row
         a fold, by a formula (jackknife+): for `KernelRidge` and `KernelLeastSquares`.
-    folds : int, default=5
+    folds : int, default=10
         How many folds "cross" has.
     share : float, default=0.25
         Share of the rows that "split" sets aside.
@@ -39,13 +39,13 @@ class Conformal:
     >>> from sklearn.datasets import load_iris
     >>> from mercer import SVC, Conformal
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = SVC(conformal=Conformal("cross", folds=10)).fit(X[:, :2], y)
+    >>> model = SVC(conformal=Conformal("cross", folds=5)).fit(X[:, :2], y)
     >>> model.predict_set([[5.0, 3.5], [6.2, 2.8]], coverage=0.9).tolist()
     [[True, False, False], [False, True, True]]
     """
 
     method: str = "cross"
-    folds: int = 5
+    folds: int = 10
     share: float = 0.25
     score: Any = None
     by_class: bool = False
