@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
+from mercer._jit.threads import one_blas_thread
 from mercer._types import FloatArray, IndexArray
 
 # Bounds of the logarithms of relevances, of the ridge and of weights.
@@ -180,7 +181,8 @@ def learn_relevances(
     bounds = [_RELEVANCE] * d + [_RIDGE] + [_WEIGHT] * (1 + len(error.beside))
     best = _Best(error, stop)
     options = {"maxiter": steps, "maxfun": 2 * steps}
-    with suppress(_Enough):
+    # Matrices of some hundred rows gain little by a second thread, and lose much if other programs are running.
+    with suppress(_Enough), one_blas_thread():
         minimize(best, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     theta = best.theta if best.theta is not None else first
     relevance, rest = np.exp(theta[:d]), np.exp(theta[d:])
@@ -199,7 +201,8 @@ def left_out(K: FloatArray, Y: FloatArray, ridge: float) -> FloatArray:
     >>> left_out(np.ones((3, 3)), np.array([[0.0], [3.0], [6.0]]), ridge=1e-9).round(6).ravel()
     array([4.5, 3. , 1.5])
     """
-    inverse = np.linalg.inv(K + ridge * np.eye(len(K)))
+    with one_blas_thread():
+        inverse = np.linalg.inv(K + ridge * np.eye(len(K)))
     return Y - (inverse @ Y) / inverse.diagonal()[:, None]
 
 

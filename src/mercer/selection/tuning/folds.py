@@ -1,5 +1,6 @@
 """The folds of a search: what `cv` gives, checked."""
 
+import warnings
 from typing import Any, cast
 
 import numpy as np
@@ -28,9 +29,14 @@ def folds_of(
     groups : array-like or None
     classifies : bool
     """
-    cv = min(FOLDS, most_folds(y, classifies)) if cv is None else cv
+    is_ours = cv is None
+    cv = min(FOLDS, most_folds(y, classifies)) if is_ours else cv
     try:
-        folds = [tuple(map(np.asarray, fold)) for fold in check_cv(cv, y, classifier=classifies).split(X, y, groups)]
+        with warnings.catch_warnings():
+            if is_ours:  # who has not chosen the number of folds need not hear that a class has fewer rows
+                warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            parts = check_cv(cv, y, classifier=classifies).split(X, y, groups)
+            folds = [tuple(map(np.asarray, fold)) for fold in parts]
     except ValueError as error:
         remedy = "; pass groups to fit" if groups is None and "groups" in str(error) else ""
         raise DataError(f"cv={cv!r} cannot split n_samples={len(y)} rows: {error}{remedy}") from error
