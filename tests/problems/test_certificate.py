@@ -60,7 +60,7 @@ def test_a_gap_below_zero_is_how_little_the_two_values_are_known_to(gap, told):
     assert found.gap == found.relative_gap == told
 
 
-@pytest.mark.filterwarnings("ignore:the (margin|half-space) is:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(the margin is|there is no half-space):sklearn.exceptions.ConvergenceWarning")
 def test_no_gap_of_a_small_fit_is_negative():
     rng = np.random.default_rng(10)
     for n in rng.integers(4, 12, size=60):

@@ -35,7 +35,7 @@ def rows(rng):
     return X, (X[:, 0] > 0).astype(float)
 
 
-@pytest.mark.filterwarnings("ignore:the (margin|half-space) is:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(the margin is|there is no half-space):sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_fitted_before_stays(kind, error, rows):

@@ -32,7 +32,7 @@ def test_an_indefinite_matrix_is_told_of(model, y, matrix):
     assert model.status_ is Status.NOT_CONVEX
 
 
-@pytest.mark.filterwarnings("ignore:the (margin|half-space) is:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(the margin is|there is no half-space):sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("model", "y"), MACHINES, ids=lambda value: type(value).__name__)
 def test_a_matrix_of_low_rank_is_not_taken_for_one(model, y, dtype):

@@ -176,7 +176,7 @@ def test_a_precomputed_kernel_in_libsvm(tmp_path):
     assert_same(found[:, 0], model.decision_function(new @ X.T))
 
 
-@pytest.mark.filterwarnings("ignore:the (margin|half-space) is:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(the margin is|there is no half-space):sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("name", "n_classes"), [("SVC", 2), ("SVC", 4), ("SVR", 2), ("OneClassSVM", 2)])
 def test_a_linear_machine_without_its_support_vectors(tmp_path, name, n_classes):
     X, y, new = rows(n_classes=n_classes)

@@ -233,12 +233,8 @@ def _settle(t: "Track", place: int, kind: int) -> None:
 
 @jit
 def _exchange(t: "Track", point: int) -> int:
-    """Exchange a dependent point for a free one.
-
-    While p moves, a point may reach the margin although its row depends on those of the free points. Moving along the
-    dependence leaves f unchanged, and the first bound reached decides which point it replaces; CROSSED if that is the
-    point's own opposite bound.
-    """
+    """Exchange a dependent point, which may reach the margin while p moves, for a free one. Moving along the dependence
+    leaves f unchanged, and the first bound reached decides which; CROSSED if it is the point's own opposite bound."""
     f, rising, column = t.counts[N_FREE], t.status[point] == ZERO, t.tableau.column
     change = t.signs[point] if rising else -t.signs[point]
     best, place, kind = t.bound[point], -1, ZERO
