@@ -93,7 +93,7 @@ def test_all_parts_come_close_to_the_machine_of_all_rows(rows):
 def test_parts_of_one_class_and_sparse_rows_are_fine(rows):
     X, z = rows
     y, order = z > 0, np.argsort(z > 0, kind="stable")
-    for bias in ("penalised", "free"):
+    for bias in ("penalized", "free"):
         model, others = LinearSVC(C=0.01, bias=bias), LinearSVC(C=0.01, bias=bias)
         for part in np.array_split(order, 4):
             model.partial_fit(X[part], y[part], classes=[False, True])

@@ -172,7 +172,7 @@ def test_without_a_free_bias_the_mean_of_signed_rows_is_the_origin():
     assert by_values.distance == pytest.approx(np.hypot(0.5, 0.5))
 
 
-@pytest.mark.parametrize(("bias", "groups"), [("free", [0, 0, 1, 1]), ("penalised", [0] * 4), ("none", [0] * 4)])
+@pytest.mark.parametrize(("bias", "groups"), [("free", [0, 0, 1, 1]), ("penalized", [0] * 4), ("none", [0] * 4)])
 def test_only_a_free_bias_makes_two_groups(bias, groups):
     problem = HardMargin(XOR, bias)
     assert problem.groups.tolist() == groups
@@ -184,7 +184,7 @@ def test_the_scale_of_a_direction_makes_its_nearest_point_a_unit_away():
     assert HardMargin(XOR).scale(9.0, np.array([1.0, 3.0])) == 0.5
     # Of one that does not separate, that of the optimum: 2 / |z|^2.
     assert HardMargin(XOR).scale(9.0, np.array([-4.0, 3.0])) == pytest.approx(2.0 / 9.0)
-    assert [HardMargin(XOR, bias).shift for bias in ("free", "penalised", "none")] == [0.0, 1.0, 0.0]
+    assert [HardMargin(XOR, bias).shift for bias in ("free", "penalized", "none")] == [0.0, 1.0, 0.0]
 
 
 def test_the_point_of_both_hulls_is_in_the_units_of_the_rows():
@@ -196,7 +196,7 @@ def test_a_penalised_bias_is_one_more_feature_of_one():
     X, beta = rng.normal(size=(4, 2)), np.array([-0.3, -0.2, 0.4, 0.6])
     lifted = np.column_stack([X, np.ones(4)])
     w, v = X.T @ beta, lifted.T @ beta
-    found = HardMargin(XOR, "penalised").certificate(beta, X @ w, v[2], (w @ w, w @ w))
+    found = HardMargin(XOR, "penalized").certificate(beta, X @ w, v[2], (w @ w, w @ w))
     plain = HardMargin(XOR, "none").certificate(beta, lifted @ v, 0.0, (v @ v, v @ v))
     assert found.dual == pytest.approx(plain.dual)
     assert found.primal == pytest.approx(plain.primal)
