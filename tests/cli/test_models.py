@@ -177,7 +177,7 @@ def test_inspection_says_what_the_file_holds(models, answer, mercer):
     assert -1e-12 <= found["certificate"]["relative_gap"] <= 1e-3
     _, out, err = mercer("inspect", models / "crossings.mercer")
     assert err == ""
-    assert "@[wind, town]" in out
+    assert "(wind, town), spectrum (note)" in out
     assert "@[wind, town]" in found["kernel"]
     assert "support vectors" in out
 
