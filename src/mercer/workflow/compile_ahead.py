@@ -88,6 +88,8 @@ class CompilePace:
 
     def note(self, step: Step) -> None:
         """Take the next step into account."""
+        if not (self.functions or self.ended):  # processes start before they work
+            self.begin = time.monotonic() - step.seconds
         if step.function:
             self.functions += 1
             # A job may take longer than it should; it is not done before it says so.
