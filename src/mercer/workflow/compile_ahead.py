@@ -80,8 +80,8 @@ class CompilePace:
     """
 
     def __init__(self, names: Sequence[str] = (), processes: int | None = None) -> None:
-        usual = 1 if not names else 4  # the first of a few has to compile what it shares with the others
-        self.whole = {name: slowness() * _SECONDS.get(name, usual) for name in names or jobs()}
+        usual, slow = 1 if not names else 4, slowness()  # the first of a few compiles what it shares with others
+        self.whole = {name: slow * _SECONDS.get(name, usual) for name in names or jobs()}
         self.left, self.begin = dict(self.whole), time.monotonic()
         self.processes = _processes(len(self.whole), processes)
         self.functions = self.ended = 0
