@@ -151,7 +151,7 @@ def test_types_are_published():
 # --- what is private to a room ---------------------------------------------------------------
 
 # Names of other libraries that happen to be those of another room.
-OF_OTHERS = {("_jit", "_cache")}  # of a Numba dispatcher
+OF_OTHERS = {("_jit", "_cache"), ("_jit", "_values")}  # of a Numba dispatcher, and of its flags
 
 
 def is_private(name):

@@ -119,8 +119,7 @@ def _train_overhead(folder, repeats):
 
 
 def _train_once(files):
-    # Empty means no: the bytecode of the package is kept, as it is where a package is installed.
-    clock, processor, said = _whole([*_command(), "train", *files, "--json"], PYTHONDONTWRITEBYTECODE="")
+    clock, processor, said = _whole([*_command(), "train", *files, "--json"])
     return clock - json.loads(said)["seconds"]["fit"], processor  # of the whole command, for the fit's is not known
 
 
@@ -131,8 +130,10 @@ def _command():
 
 def _run(command, **variables):
     search = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    # Empty means no: the bytecode of the package is kept, as it is where a package is installed.
+    variables = {"PYTHONPATH": search, "PYTHONDONTWRITEBYTECODE": "", **variables}
     done = subprocess.run(  # noqa: S603 - the commands above, nothing from outside
-        command, env={**os.environ, "PYTHONPATH": search, **variables}, capture_output=True, text=True, check=False
+        command, env={**os.environ, **variables}, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(command[:3])} failed:\n{done.stderr}")

@@ -140,6 +140,7 @@ def test_a_word_where_the_model_needs_numbers_names_its_column(models, mercer, t
 
 def test_evaluation_uses_the_target_that_the_model_knows(models, answer):
     found = answer("evaluate", models / "crossings.mercer", models / "crossings.csv")
+    assert any("trained on rows of this very file" in note for note in found["notes"])
     assert found["scores"]["rows"] == 120
     assert found["scores"]["accuracy"] > 0.8
 
@@ -177,7 +178,7 @@ def test_inspection_says_what_the_file_holds(models, answer, mercer):
     assert -1e-12 <= found["certificate"]["relative_gap"] <= 1e-3
     _, out, err = mercer("inspect", models / "crossings.mercer")
     assert err == ""
-    assert "@[wind, town]" in out
+    assert "(wind, town), spectrum (note)" in out
     assert "@[wind, town]" in found["kernel"]
     assert "support vectors" in out
 

@@ -111,10 +111,12 @@ class Explanation:
 
     def _function(self, k: int) -> str:
         table = self.main
-        lines = table.top(LINES, k)
-        if len(table.names) > LINES:
+        # A line for one that is left out would be as long as that one's own.
+        most = LINES if len(table.names) > LINES + 1 else LINES + 1
+        lines = table.top(most, k)
+        if len(table.names) > most:
             rest = float(table.values[k].sum()) - sum(value for _, value in lines)
-            lines.append((f"the other {len(table.names) - LINES}", rest))
+            lines.append((f"the other {len(table.names) - most}", rest))
         lines.append(("intercept", float(self.intercept[k])))
         width = max(len(name) for name, _ in lines)
         listed = [f"  {name:{width}}  {value: .3f}" for name, value in lines]

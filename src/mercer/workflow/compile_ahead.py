@@ -80,14 +80,16 @@ class CompilePace:
     """
 
     def __init__(self, names: Sequence[str] = (), processes: int | None = None) -> None:
-        usual = 1 if not names else 4  # the first of a few has to compile what it shares with the others
-        self.whole = {name: slowness() * _SECONDS.get(name, usual) for name in names or jobs()}
+        usual, slow = 1 if not names else 4, slowness()  # the first of a few compiles what it shares with others
+        self.whole = {name: slow * _SECONDS.get(name, usual) for name in names or jobs()}
         self.left, self.begin = dict(self.whole), time.monotonic()
         self.processes = _processes(len(self.whole), processes)
         self.functions = self.ended = 0
 
     def note(self, step: Step) -> None:
         """Take the next step into account."""
+        if not (self.functions or self.ended):  # processes start before they work
+            self.begin = time.monotonic() - step.seconds
         if step.function:
             self.functions += 1
             # A job may take longer than it should; it is not done before it says so.

@@ -1,6 +1,7 @@
 """`mercer evaluate`: how well a saved model does on rows whose labels are known."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -56,6 +57,8 @@ def evaluate(
         )
     note_unseen(fitted, found)
     record, shown = scored(fitted, found, str(model), whole)
+    if _is_same(said.get("metadata", {}).get("source"), found.name):
+        record.notes.append("the model was trained on rows of this very file, so its score on new rows may be lower")
     if report is not None:
         record.files["report"] = str(report)
         write_page(report, record, shown)
@@ -66,3 +69,10 @@ def evaluate(
     if report is not None:
         write_line(report)
     return ExitCode.DONE
+
+
+def _is_same(source: str | None, name: str) -> bool:
+    """Whether a model's data and these are the same, as far as their names tell."""
+    if source is None or "://" in source:
+        return source == name
+    return Path(source).resolve() == Path(name).resolve()
