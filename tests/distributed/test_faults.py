@@ -1,5 +1,6 @@
 """What may happen to a cluster while it works: the same bits come of it, or a sentence that says what to do."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -246,6 +247,16 @@ def test_a_worker_that_comes_late_with_another_mercer_is_refused_by_its_first_ta
         monkeypatch.setattr(crews, "mercer_here", lambda: ("0.2.0", "abc"))
         with pytest.raises(ClusterError, match=r"worker tcp://\S+ \(\d\) has Mercer .*Mercer 0.2.0 .* asks"):
             fit(rows[0], rows[1])
+
+
+def test_a_worker_that_dies_before_it_says_which_mercer_it_has_is_not_waited_for(two_workers, rows, monkeypatch):
+    with Client(two_workers, set_as_default=False) as client, contextlib.ExitStack() as stack:
+        known = client.scheduler_info()
+        gone = {"tcp://127.0.0.1:9": {"name": "gone", "memory_limit": 2**30}}
+        with monkeypatch.context() as patch:
+            patch.setattr(client, "scheduler_info", lambda: {**known, "workers": {**known["workers"], **gone}})
+            stack.enter_context(distributed.cluster(client))
+        assert bits_of(fit(rows[0], rows[1])) == rows[2]
 
 
 def test_a_cluster_without_workers_is_waited_for_and_then_told(rows):

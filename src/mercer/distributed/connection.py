@@ -7,14 +7,16 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from mercer._errors import ClusterError, MissingExtraError, ParameterError
+from mercer._jit.threads import Stopped
 from mercer.distributed.checkpoint import Checkpoint
 from mercer.solvers.elsewhere import in_force, workers_in_force
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
     from distributed.security import Security
 
     from mercer.distributed.crew import Crew
+    from mercer.distributed.waiting import Patience
 
 # Seconds in which a scheduler must take a connection.
 CONNECT = 10.0
@@ -143,15 +145,25 @@ def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "C
             f"the cluster at {client.scheduler.address} has no worker after {patience:g} s: start one"
         ) from None
     names = {address: worker["name"] for address, worker in client.scheduler_info()["workers"].items()}
-    asked = [client.submit(_asks(), workers=[address], pure=False) for address in names]
-    found = waited.in_order(
-        len(asked), lambda chunk: asked[chunk.start : chunk.stop], lambda: False, lambda k: f"worker {list(names)[k]}"
-    )
-    others = [(address, each) for address, each in zip(names, found, strict=True) if each != mercer_here()]
+    asked = {address: client.submit(_asks(), workers=[address], pure=False) for address in names}
+    found = {address: _answer(waited, address, future) for address, future in asked.items()}
+    others = [(address, each) for address, each in found.items() if each not in (mercer_here(), _GONE)]
     if others:
         listed = "; ".join(f"worker {address} ({names[address]}) has {told(each)}" for address, each in others)
         raise ClusterError(f"{listed}. This process has {told(mercer_here())}: {SAME_EVERYWHERE}")
     return crew
+
+
+def _answer(waited: "Patience", address: str, asked: "Future[Any]") -> Any:
+    """What one worker says; nothing where it has died since: who comes in its place is asked by its first task."""
+    try:
+        (found,) = waited.in_order(1, lambda _: [asked], lambda: waited.is_gone(address), lambda _: f"worker {address}")
+    except Stopped:
+        return _GONE
+    return found
+
+
+_GONE = object()
 
 
 def _asks() -> Callable[[], Any]:

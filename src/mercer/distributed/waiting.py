@@ -42,7 +42,8 @@ class Patience:
 
     def __init__(self, client: "Client", seconds: float, advice: Callable[[], str] = lambda: "") -> None:
         self.client, self.seconds, self.advice = client, seconds, advice
-        self._threads, self._counted = 1, -SILENCE
+        self._there: dict[str, int] = {}
+        self._looked = -SILENCE
 
     def in_order(
         self,
@@ -183,10 +184,17 @@ class Patience:
 
     def threads(self) -> int:
         """How many tasks the cluster does at the same time, as it was a moment ago."""
+        return max(1, sum(self._lately().values()))
+
+    def is_gone(self, address: str) -> bool:
+        """Whether a worker was no longer there a moment ago."""
+        return address not in self._lately()
+
+    def _lately(self) -> dict[str, int]:
         now = time.monotonic()
-        if now - self._counted > SILENCE:
-            self._threads, self._counted = max(1, sum(self.workers().values())), now
-        return self._threads
+        if now - self._looked > SILENCE:
+            self._there, self._looked = self.workers(), now
+        return self._there
 
     def _begin(self, make: Callable[[], Any]) -> Any:
         """Have something awaited by the thread in which Dask listens."""
