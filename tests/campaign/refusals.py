@@ -20,6 +20,7 @@ KNOWN = (
     r"slack=.* softens the walls",
 )
 NO_PAIR = r"^there must be a pair of rows to put in order"
+NO_COLUMN = r"^X must have a column with values to compare"
 NO_WEIGHT = r"all samples have zero or negative weights|^sample_weight must be positive somewhere"
 # Hulls that are nearer to each other than this share of the radius have a point in common (docs/hard_margin.md).
 APART = 5e-8
@@ -31,6 +32,9 @@ def judge(problem, error):
         yield from _not_separable(problem, error.proof)
     elif re.search(NO_PAIR, str(error)):
         yield from _all_alike(problem, error)
+    elif re.search(NO_COLUMN, str(error)):
+        if any(len({row[name] for row in problem.items[0]}) > 1 for name in problem.items[0][0]):
+            yield f"{type(error).__name__}: {error}"
     elif re.search(NO_WEIGHT, str(error)):
         if problem.weights is None or (problem.weights > 0).any():
             yield f"{type(error).__name__}: {error}"

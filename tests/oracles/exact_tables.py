@@ -117,10 +117,10 @@ class _Labels:
     """A column that is read as labels: an indicator each, less its share, of variance 1 all together."""
 
     def __init__(self, values, weights):
-        total = weights.sum()
         counts = {}
         for value, weight in zip(values, weights, strict=True):
             counts[value] = counts.get(value, LONG(0)) + weight
+        total = sum(counts.values())
         least, gone = max(LONG(RARE_ROWS), LONG(RARE_SHARE) * total), counts.pop(None, LONG(0))
         kept = {label: count for label, count in counts.items() if count >= least}
         rest = total - gone - sum(kept.values())

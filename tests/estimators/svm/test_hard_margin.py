@@ -21,7 +21,7 @@ from mercer import (
     ParameterError,
     Status,
 )
-from mercer.kernels import RBF, Custom, Linear, Matern, Polynomial, SecondOrder, Sigmoid
+from mercer.kernels import RBF, Custom, Encoded, Linear, Matern, Polynomial, SecondOrder, Sigmoid
 from mercer.plot import DecisionBoundaryDisplay
 from tests.estimators.datasets import scaled
 from tests.faults.own_time import CtrlC
@@ -530,3 +530,13 @@ def test_equal_rows_of_a_given_matrix_with_different_labels_are_a_proof(bias):
         HardMarginSVC(kernel="precomputed", bias=bias).fit(np.exp(-cdist(X, X)), [0, 0, 0, 1, 1, 1])
     assert sorted(told.value.proof.indices) == [1, 4]
     assert told.value.proof.is_exact
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(1.0)])
+def test_rows_of_a_table_that_contradict_each_other_are_the_proof(kernel):
+    table = pd.DataFrame({"town": ["Ulm", "Bonn", "Ulm", "Ulm", "Bonn"], "size": [1.0, 2.0, 3.0, 3.0, None]})
+    with pytest.raises(NotSeparableError) as told:
+        HardMarginSVC(kernel=Encoded({"town": "category", "size": "number"}, kernel)).fit(table, [0, 0, 0, 1, 1])
+    assert told.value.proof.twins == (3, 2)
+    assert told.value.proof.is_exact
+    assert told.value.proof.check()

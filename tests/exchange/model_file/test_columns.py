@@ -104,3 +104,13 @@ def test_a_range_ends_below_two_thousand_million(stop, is_there):
     else:
         with pytest.raises(ModelFileError, match="a range must end between 0 and"):
             columns.read(reader, {**node, "data": "other"})
+
+
+@pytest.mark.parametrize("values", [[np.arange(3), np.arange(2)], [[1, 2], [3]], ["ab", "c"], [b"ab", b"c"]])
+def test_parts_of_a_column_end_where_it_ends(values):
+    writer = Writer()
+    node = columns.write(writer, values)
+    for ends in ([1, 2], [2, 4], []):
+        reader = Reader({**writer.arrays, "other": np.array(ends, np.int64)})
+        with pytest.raises(ModelFileError, match=r"end at|cannot have|lengths|positions"):
+            columns.read(reader, {**node, "ends": "other"})

@@ -99,6 +99,7 @@ AMISS = [
     ("linear", changed(classes_=np.arange(4)), "must have 4 functions for 4 classes, has 3"),
     ("discriminant", changed(classes_=np.arange(4)), "must have a mean for each class"),
     ("components", changed(eigenvalues_=np.ones(3)), "must have 3 functions, one for each eigenvalue"),
+    ("components", within("_pre_images", vectors=np.zeros((40, 3))), "must have pre-images of 2 coordinates"),
     ("components", changed(n_features_in_=4), "must have 4 features"),
     ("landmarks", changed(_factor=np.eye(4)), "must have a factor of 5 landmarks"),
     ("landmarks", changed(_factor=-np.eye(5)), "must have a factor with a positive diagonal"),
@@ -247,3 +248,20 @@ def test_a_perceptron_with_a_part_amiss_is_refused_for_it():
     whole = perceptron(w=np.zeros(4, np.float32), late=np.zeros(4))
     check_row_perceptron(whole)
     assert whole.w.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays"), [("pegasos", ["clock", "theta", "sums"]), ("kernel pegasos", ["clock", "beta", "sums", "ages"])]
+)
+def test_arrays_that_later_steps_write_to_are_copies_in_double_precision(name, arrays, models):
+    iterate = copy.deepcopy(models[name]._form.iterates[0])
+    given = {each: np.float32(getattr(iterate, each)) for each in arrays}
+    for each, array in given.items():
+        array.setflags(write=False)
+        setattr(iterate, each, array)
+    kind_of(iterate).check(iterate)
+    for each, array in given.items():
+        found = getattr(iterate, each)
+        assert found.dtype == np.float64
+        assert found.flags.writeable
+        np.testing.assert_array_equal(found, array)

@@ -120,3 +120,16 @@ def test_the_gap_of_the_copies_is_that_of_the_points(gram):
     copies, gradient = one.copies(BETA), np.tile(TARGETS - f, 2)
     b = one.intercept(BETA, one.dual().bias(copies, gradient))
     assert one.gap(copies, gradient) == pytest.approx(one.certificate(BETA, f, b).relative_gap)
+
+
+def test_the_conditions_of_the_tube_that_is_found(gram):
+    """Points above the tube have one threshold, those below another; between rising and falling points of each none."""
+    r = TARGETS - gram @ BETA
+    above, below = np.maximum(BETA, 0.0), np.maximum(-BETA, 0.0)
+    expected = max(
+        r[above < C].max() - r[above > 0].min(),
+        r[below > 0].max() - r[below < C].min(),
+    )
+    found = NuRegression(TARGETS, C, 0.75).certificate(BETA, gram @ BETA, 0.2)
+    assert found.kkt_violation == pytest.approx(max(0.0, expected))
+    assert expected > 0.0

@@ -158,3 +158,16 @@ def test_no_margin_or_no_weights_is_zero():
     ):
         found = SimpleNamespace(bias=np.array(biases), beta=beta, gradient=gradient)
         assert problem().is_zero(found, diag) == is_zero
+
+
+def test_the_conditions_of_both_classes(gram):
+    """Within a class no margin of a point with a coefficient exceeds that of one whose coefficient may grow."""
+    beta = np.array([0.75, 0.25, -0.5, -0.25, 0.0, -0.25])
+    margins = SIGNS * (gram @ beta)
+    one = problem()
+    free, used = np.abs(beta) < one.box, beta != 0.0
+    expected = max(
+        (margins[used & (side == SIGNS)].max() - margins[free & (side == SIGNS)].min()) for side in (-1.0, 1.0)
+    )
+    assert one.certificate(beta, gram @ beta, 0.0).kkt_violation == pytest.approx(max(0.0, expected))
+    assert expected > 0.0

@@ -1,5 +1,7 @@
 """The half-space and the ball of one class against their formulas, written out point by point."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -115,3 +117,17 @@ def test_the_conditions_of_the_ball_are_those_of_distances(gram):
     certificate = SoftBall(np.diagonal(gram).copy(), costs).certificate(beta, f, 0.0)
     may_rise, may_fall = distances[[0, 1, 3]], distances[[0, 2, 3, 4]]
     assert certificate.kkt_violation == pytest.approx(0.5 * max(0.0, may_rise.max() - may_fall.min()))
+
+
+def test_the_gap_of_the_ball_is_that_of_its_best_radius(gram):
+    ball, beta = SoftBall(np.diagonal(gram).copy(), np.full(5, 0.5)), np.array([0.4, 0.0, 0.25, 0.1, 0.25])
+    gradient = 0.5 * ball.diag - gram @ beta
+    bias = ball.dual().bias(beta, gradient)
+    assert ball.gap(beta, gradient) == pytest.approx(ball.certificate(beta, gram @ beta, bias).relative_gap)
+
+
+def test_a_half_space_of_what_cancels_is_none():
+    one = OneClass(np.ones(2), 1.0)
+    for product, is_zero in ((1e-16, True), (0.5, False)):
+        found = SimpleNamespace(beta=np.ones(2), gradient=np.full(2, -product))
+        assert one.is_zero(found, np.ones(2)) == is_zero

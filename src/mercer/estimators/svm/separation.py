@@ -15,6 +15,7 @@ from mercer.estimators.fitting.training import Budget, require_no_overflow, solv
 from mercer.estimators.fitting.two_class import Solved
 from mercer.kernels.base.expansion import Expansion
 from mercer.kernels.given.precomputed import Precomputed
+from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.svm.hard_margin import HardMargin, NotSeparableProof
 from mercer.problems.svm.soft_margin import SoftMargin
@@ -323,7 +324,7 @@ def _proof(data: "TrainingData", features: Any, bias: str, task: "BinaryTask", o
     else:
         data.kernel.tile(items, items, gram, 0, 0)
     # Items with equal rows of a given matrix are equal to every function of it.
-    vectors = data.support_vectors(rows) if items is not None else data.X[rows]
+    vectors = _listed(data.support_vectors(rows) if items is not None else data.X[rows])
     return NotSeparableProof(
         indices=rows,
         weights=overlap.weights,
@@ -336,10 +337,15 @@ def _proof(data: "TrainingData", features: Any, bias: str, task: "BinaryTask", o
     )
 
 
+def _listed(items: Any) -> Any:
+    """Items that go by their position, and can be compared with each other."""
+    if is_data_frame(items):
+        return as_frame(items).rows()
+    return items.toarray() if sparse.issparse(items) else items
+
+
 def _is_exact(items: Any, signs: FloatArray, bias: str, has_coordinates: bool) -> bool:
     """Whether the rows of a proof are convincing by themselves: equal, or known by coordinates and more than a pair."""
-    if sparse.issparse(items):
-        items = items.toarray()
     if len(signs) == 2 and signs[0] != signs[1] and np.array_equal(items[0], items[1]):
         return True
     return has_coordinates and (len(signs) > 2 or bias != "free")
@@ -347,8 +353,6 @@ def _is_exact(items: Any, signs: FloatArray, bias: str, has_coordinates: bool) -
 
 def _same_for_same_items(gram: FloatArray, items: Any) -> FloatArray:
     """Rows and columns of equal items made identical, so that they cancel exactly."""
-    if sparse.issparse(items):
-        items = items.toarray()
     for i in range(len(items)):
         for j in range(i):
             if np.array_equal(items[i], items[j]):
