@@ -35,8 +35,9 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.tolerances import ended_by_rounding
 
-# Violators in a working set, beside the free coordinates: at first, and at most.
-SMALLEST_WORKING_SIZE = 1024
+# Violators in a working set, beside the free coordinates: at first, one in so many of all where those are few, and at
+# most.
+SMALLEST_WORKING_SIZE, FIRST_SHARE = 1024, 8
 WORKING_SIZE = 3072
 # With less room than this for a working set there is no point in starting.
 SMALLEST_STORE = 16
@@ -274,7 +275,7 @@ class _Rounds:
         Two groups begin with most support vectors in place, and what moves counts: three times that.
         """
         likely = 2 * np.count_nonzero(self.state.beta) if self.problem.groups is None else 3 * self.moved
-        return int(np.clip(likely, SMALLEST_WORKING_SIZE, WORKING_SIZE))
+        return int(np.clip(likely, min(SMALLEST_WORKING_SIZE, len(self.problem) // FIRST_SHARE), WORKING_SIZE))
 
     def _round_tol(self, violation: float, size: int) -> float:
         # Two groups begin with many coordinates at the wrong bound, and smaller sets would leave them there.
