@@ -177,9 +177,25 @@ class ProblemCertifier:
         beta = solution.beta
         if len(beta) < FEW_ROWS or not beta.any():
             return self._certificate(problem, task, beta, intercept)
-        likely = _longest(self.data, task.indices, len(beta) // (8 * taken_over.ONE_IN))
+        likely = self._longest(task.indices, len(beta) // (8 * taken_over.ONE_IN))
         recompute = self._recompute(task, beta)
         return taken_over.certificate(problem, beta, solution.gradient, intercept, self.tol, recompute, likely)
+
+    def _longest(self, indices: IndexArray, count: int) -> IndexArray:
+        """The rows farthest from the origin, whose entries rounding disturbs most: at most so many, none where no row
+        is longer than others."""
+        if count == 0 or not self.data.kernel.is_dot_product_form or isinstance(self.data.kernel, Precomputed):
+            return indices[:0]
+        count = min(count, taken_over.SAMPLE // 4)
+        return np.sort(np.argpartition(self._lengths[indices], -count)[-count:])
+
+    @computed_once
+    def _lengths(self) -> FloatArray:
+        """|x - origin|^2 of all rows, but for a constant."""
+        X, origin = self.data.X, self.data.origin
+        norms = squared_norms(X)
+        # In the precision of X, which suffices to compare: to convert that took as long as a tenth of a fit.
+        return norms if origin is None else norms - 2.0 * np.asarray(X @ origin.astype(X.dtype)).ravel()
 
 
 class DualCertifier(ProblemCertifier):
@@ -228,16 +244,3 @@ def _entry_cost(data: "TrainingData") -> float:
     if not data.kernel.is_dot_product_form:
         return UNKNOWN_COST
     return data.X.nnz / max(1, data.X.shape[0]) if sparse.issparse(data.X) else data.shape[-1]
-
-
-def _longest(data: "TrainingData", indices: IndexArray, count: int) -> IndexArray:
-    """The rows farthest from the origin, whose entries suffer most from rounding: at most this many, none if all are
-    about equally long."""
-    if count == 0 or not data.kernel.is_dot_product_form or isinstance(data.kernel, Precomputed):
-        return indices[:0]
-    norms = squared_norms(data.X)
-    if data.origin is not None:
-        # In the precision of X: to convert that took as long as a tenth of the fit.
-        norms = norms - 2.0 * np.asarray(data.X @ data.origin.astype(data.X.dtype)).ravel()
-    count = min(count, taken_over.SAMPLE // 4)
-    return np.sort(np.argpartition(norms[indices], -count)[-count:])

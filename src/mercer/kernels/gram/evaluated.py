@@ -163,7 +163,7 @@ class EvaluatedMatrix(KernelMatrix):
             return tiles.gram(self.kernel, self.items.take(indices), out, self.n_jobs, stop)
         gather_rows(self.cache.store, slots[known], indices, out, known, self._workers)
         if len(unknown):
-            block = np.empty((len(unknown), len(unknown)), self.dtype)
+            block = scratch("unknown rows", (len(unknown), len(unknown)), self.dtype)
             tiles.gram(self.kernel, self.items.take(indices[unknown]), block, self.n_jobs, stop)
             scatter_symmetric(block, unknown, known, out, self._workers)
         return out

@@ -35,8 +35,9 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status, TracePoint
 from mercer.solvers.tolerances import ended_by_rounding
 
-# Violators in a working set beside the free coordinates: the first size and the largest.
-SMALLEST_WORKING_SIZE = 1024
+# Violators in a working set, beside the free coordinates: at first, one in so many of all where those are few, and at
+# most.
+SMALLEST_WORKING_SIZE, FIRST_SHARE = 1024, 8
 WORKING_SIZE = 3072
 # A working set smaller than this is not worth starting.
 SMALLEST_STORE = 16
@@ -274,7 +275,7 @@ class _Rounds:
         Two groups start with most support vectors in place, so the coordinates that move are counted, three times.
         """
         likely = 2 * np.count_nonzero(self.state.beta) if self.problem.groups is None else 3 * self.moved
-        return int(np.clip(likely, SMALLEST_WORKING_SIZE, WORKING_SIZE))
+        return int(np.clip(likely, min(SMALLEST_WORKING_SIZE, len(self.problem) // FIRST_SHARE), WORKING_SIZE))
 
     def _round_tol(self, violation: float, size: int) -> float:
         # Two groups start with many coordinates at the wrong bound, where smaller sets would leave them.
