@@ -23,7 +23,7 @@ from benchmarks.sets.data import SEED, data_folder
 from mercer import SVC, MKLClassifier
 from mercer.kernels import RBF, Linear, On
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
-from mercer.problems.mkl.easy_mkl import distributions, hull_problem, squared_distance
+from mercer.problems.mkl.easy_mkl import distributions, hull_problem
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 
@@ -133,7 +133,7 @@ def squared_distances(grams, y, tol):
     problem = hull_problem(np.where(y == y.max(), 1.0, -1.0), LAM, np.ones(len(y)))
     found = solve_dual(problem.dual(), StoredMatrix.of(sum(grams)), tol=tol, limits=Limits(), convex=True)
     beta = distributions(found.beta)
-    return squared_distance(beta, sum(grams) @ beta, LAM, np.ones(len(y)))
+    return (1.0 - LAM) * float(beta @ sum(grams) @ beta) + LAM * float(beta @ beta)
 
 
 def agreement(grams, y, model, found, method):

@@ -67,10 +67,10 @@ def test_hidden_nodes_of_a_tree_are_missed():
     assert parts.values[0, 1] == pytest.approx(values[0] - values[1])
 
 
-def graphs(labelled):
+def graphs(labeled):
     found = [Graph([(0, 1), (1, 2), (2, 0)], node_labels="CCO"), Graph([(0, 1), (1, 2)], node_labels="CNC")]
     found += [Graph([(0, 1), (1, 2), (2, 0)], node_labels="CON"), Graph([(0, 1), (1, 2)], node_labels="NNC")]
-    return found if labelled else [Graph(graph.ends, 3) for graph in found]
+    return found if labeled else [Graph(graph.ends, 3) for graph in found]
 
 
 def test_hidden_nodes_of_a_graph_are_missed():

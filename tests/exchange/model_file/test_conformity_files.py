@@ -29,7 +29,7 @@ def at(place, value):
 
 
 FORGERIES = {
-    "a machine that is not there": (of_classes, "columns", at(0, 5), "must have a machine for each of its scores"),
+    "a machine that is not there": (of_classes, "columns", at(0, 10), "must have a machine for each of its scores"),
     "a function that is not there": (of_quantities, "columns", at(0, 40), "must have a machine for each of its scores"),
     "a class that is not there": (of_classes, "codes", at(3, 2), "must have scores of 2 classes"),
     "a class below the unknown one": (of_classes, "codes", at(3, -2), "must not be below -1"),

@@ -144,7 +144,7 @@ def test_one_outlier_by_hand():
     assert problem.gap(np.zeros(1), np.ones(1)) == 0.0
     # At w = -1 / 4, where the margin is above s: the wrong side for an outlier.
     found = problem.certificate(np.array([-0.25]), np.array([-0.25]), 0.0)
-    assert found.linearisation_violation == pytest.approx(0.25)
+    assert found.linearization_violation == pytest.approx(0.25)
     assert problem.gap(np.array([-0.25]), np.array([1.25])) == pytest.approx((3.03125 - found.dual) / 3.03125)
 
 

@@ -350,8 +350,11 @@ class PairsSolved:
             places = np.concatenate([np.arange(*span) for span in self._spans(k)])
             solution = solve_one(self._setup.problems[k], matrix.view(places), k)
             self._write_down(k, solution.beta)
-            last = solution.trace[-1]
-            self._report[k] = solution.iterations, solution.status, last.violation, solution.bias, last.dual
+            # Stopped before its first look, a solution has no trace.
+            violation, dual = (
+                (solution.trace[-1].violation, solution.trace[-1].dual) if solution.trace else (np.inf, 0.0)
+            )
+            self._report[k] = solution.iterations, solution.status, violation, solution.bias, dual
             self._rounding[k] = solution.rounding
 
         left = np.flatnonzero(self._report[:, report_of.ENDING] == LEFT)
