@@ -104,6 +104,8 @@ from mercer.cli.terminal import progress
 from mercer.workflow import run
 
 kind = getattr(signal, sys.argv.pop(1))
+if kind != signal.SIGINT:
+    signal.signal(kind, signal.SIG_DFL)  # under nohup it is ignored, and would stay so
 described = run.Record.of_model
 def killed(*arguments):
     os.kill(os.getpid(), kind)  # the fit is done, its file is not written
