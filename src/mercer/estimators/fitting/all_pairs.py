@@ -351,9 +351,8 @@ class PairsSolved:
             solution = solve_one(self._setup.problems[k], matrix.view(places), k)
             self._write_down(k, solution.beta)
             # Stopped before its first look, a solution has no trace.
-            violation, dual = (
-                (solution.trace[-1].violation, solution.trace[-1].dual) if solution.trace else (np.inf, 0.0)
-            )
+            last = solution.trace[-1] if solution.trace else None
+            violation, dual = (np.inf, 0.0) if last is None else (last.violation, last.dual)
             self._report[k] = solution.iterations, solution.status, violation, solution.bias, dual
             self._rounding[k] = solution.rounding
 

@@ -20,6 +20,53 @@ STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
 
 
 @jit
+def _gathered(K: Array, pair: tuple[int, int, int, int], buffer: Array) -> Array:
+    """The entries of a pair, in the memory of `buffer`, rows padded with zeros."""
+    first, last, other_first, other_last = pair
+    own, m = last - first, last - first + other_last - other_first
+    width = (m + LANES - 1) // LANES * LANES
+    matrix = buffer[: m * width].reshape((m, width))
+    for k in range(m):
+        source, target = K[first + k if k < own else other_first + k - own], matrix[k]
+        for c in range(own):
+            target[c] = source[first + c]
+        for c in range(own, m):
+            target[c] = source[other_first - own + c]
+        for c in range(m, width):
+            target[c] = 0
+    return matrix
+
+
+@jit
+def _of_pair(values: FloatArray, pair: tuple[int, int, int, int]) -> FloatArray:
+    """The values of a pair's points."""
+    first, last, other_first, other_last = pair
+    own = last - first
+    out = np.empty(own + other_last - other_first)
+    for k in range(out.shape[0]):
+        out[k] = values[first + k if k < own else other_first + k - own]
+    return out
+
+
+@jit
+def _set_up(
+    matrix: Array,
+    own: int,
+    box: FloatArray,
+    ridge: FloatArray,
+    signs: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> None:
+    """Write the signs and bounds of a pair, and add its ridge to the matrix."""
+    for k in range(matrix.shape[0]):
+        matrix[k, k] += ridge[k]
+        signs[k] = 1.0 if k < own else -1.0
+        lower[k] = 0.0 if k < own else -box[k]
+        upper[k] = box[k] if k < own else 0.0
+
+
+@jit
 def pair_matrix(
     K: Array,
     pair: tuple[int, int, int, int],
@@ -30,49 +77,10 @@ def pair_matrix(
     lower: FloatArray,
     upper: FloatArray,
 ) -> Array:
-    """The matrix of a pair, stored in `buffer`; its signs and bounds are written."""
-    first, last, other_first, other_last = pair
-    own, m = last - first, last - first + other_last - other_first
-    width = (m + LANES - 1) // LANES * LANES
-    matrix = buffer[: m * width].reshape((m, width))
-    for k in range(m):
-        is_first = k < own
-        r = first + k if is_first else other_first + k - own
-        source, target = K[r], matrix[k]
-        for c in range(own):
-            target[c] = source[first + c]
-        for c in range(own, m):
-            target[c] = source[other_first - own + c]
-        for c in range(m, width):
-            target[c] = 0
-        target[k] += ridge[r]
-        reach = box[r]
-        signs[k] = 1.0 if is_first else -1.0
-        lower[k] = 0.0 if is_first else -reach
-        upper[k] = reach if is_first else 0.0
+    """The matrix of a pair, in the memory of `buffer`; its signs and bounds are written."""
+    matrix = _gathered(K, pair, buffer)
+    _set_up(matrix, pair[1] - pair[0], _of_pair(box, pair), _of_pair(ridge, pair), signs, lower, upper)
     return matrix
-
-
-@jit
-def _write_down(
-    pair: tuple[int, int, int, int],
-    i: int,
-    j: int,
-    beta: FloatArray,
-    signs: FloatArray,
-    gradient: FloatArray,
-    table: FloatArray,
-) -> float:
-    """Write a pair's coefficients into the table; its dual objective."""
-    first, last, other_first, _ = pair
-    own, dual = last - first, 0.0
-    for k in range(beta.shape[0]):
-        dual += 0.5 * beta[k] * (signs[k] + gradient[k])
-        if k < own:
-            table[j - 1, first + k] = beta[k]
-        else:
-            table[i, other_first + k - own] = beta[k]
-    return dual
 
 
 @jit
@@ -82,6 +90,43 @@ def room_for_pairs(edges: IndexArray) -> tuple[int, int]:
     for c in range(edges.shape[0] - 1):
         largest = max(largest, 2 * (edges[c + 1] - edges[c]))
     return largest, (largest + LANES - 1) // LANES * LANES
+
+
+@jit
+def solve_class_pair(
+    matrix: Array,
+    own: int,
+    box: FloatArray,
+    ridge: FloatArray,
+    convex: bool,
+    tol: float,
+    max_iter: int,
+    beta: FloatArray,
+    report: FloatArray,
+) -> None:
+    """Solve one pair over its own matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray (m, at least m)
+        Rows padded with zeros, the points of the positive class first; the ridge is added to it.
+    own : int
+        How many points are positive.
+    box, ridge : ndarray (m,)
+    beta : ndarray (m,)
+        Receives the signed coefficients.
+    report : ndarray (5,)
+    """
+    m, width = matrix.shape
+    signs, lower, upper, gradient = np.empty(m), np.empty(m), np.empty(m), np.empty(width)
+    _set_up(matrix, own, box, ridge, signs, lower, upper)
+    steps, ending, violation, bias = solve_in_precision(
+        matrix, signs, lower, upper, convex, tol, max_iter, beta, gradient
+    )
+    dual = 0.0
+    for k in range(m):
+        dual += 0.5 * beta[k] * (signs[k] + gradient[k])
+    report[STEPS], report[ENDING], report[VIOLATION], report[BIAS], report[DUAL] = steps, ending, violation, bias, dual
 
 
 @jit
@@ -122,58 +167,16 @@ def solve_class_pairs(
         Receives STEPS, ENDING, VIOLATION, BIAS and DUAL objective.
     """
     largest, width = room_for_pairs(edges)
-    buffer, gradient = np.empty(largest * width, K.dtype), np.empty(width)
-    beta, signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest), np.empty(largest)
+    buffer, coefficients = np.empty(largest * width, K.dtype), np.empty(largest)
     for p in range(begin, end):
         i, j = pairs[p, 0], pairs[p, 1]
         pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
-        matrix = pair_matrix(K, pair, box, ridge, buffer, signs, lower, upper)
-        m, padded = matrix.shape
-        steps, ending, violation, bias = solve_in_precision(
-            matrix, signs[:m], lower[:m], upper[:m], convex, tol, max_iter, beta[:m], gradient[:padded]
+        matrix, own = _gathered(K, pair, buffer), pair[1] - pair[0]
+        beta = coefficients[: matrix.shape[0]]
+        solve_class_pair(
+            matrix, own, _of_pair(box, pair), _of_pair(ridge, pair), convex, tol, max_iter, beta, report[p]
         )
-        dual = _write_down(pair, i, j, beta[:m], signs, gradient, table)
-        report[p, STEPS], report[p, ENDING], report[p, VIOLATION] = steps, ending, violation
-        report[p, BIAS], report[p, DUAL] = bias, dual
-
-
-@jit
-def solve_class_pair(
-    matrix: Array,
-    own: int,
-    box: FloatArray,
-    ridge: FloatArray,
-    convex: bool,
-    tol: float,
-    max_iter: int,
-    beta: FloatArray,
-    report: FloatArray,
-) -> None:
-    """Solve one pair, as `solve_class_pairs` does, over its own matrix.
-
-    Parameters
-    ----------
-    matrix : ndarray (m, at least m)
-        Rows padded with zeros, the points of the positive class first; the ridge is added to it.
-    own : int
-        How many points are positive.
-    box, ridge : ndarray (m,)
-    beta : ndarray (m,)
-        Receives the signed coefficients.
-    report : ndarray (5,)
-    """
-    m, width = matrix.shape
-    signs, lower, upper, gradient = np.empty(m), np.zeros(m), np.zeros(m), np.empty(width)
-    for k in range(m):
-        matrix[k, k] += ridge[k]
-        if k < own:
-            signs[k], upper[k] = 1.0, box[k]
-        else:
-            signs[k], lower[k] = -1.0, -box[k]
-    steps, ending, violation, bias = solve_in_precision(
-        matrix, signs, lower, upper, convex, tol, max_iter, beta, gradient
-    )
-    dual = 0.0
-    for k in range(m):
-        dual += 0.5 * beta[k] * (signs[k] + gradient[k])
-    report[STEPS], report[ENDING], report[VIOLATION], report[BIAS], report[DUAL] = steps, ending, violation, bias, dual
+        for k in range(own):
+            table[j - 1, pair[0] + k] = beta[k]
+        for k in range(own, beta.shape[0]):
+            table[i, pair[2] + k - own] = beta[k]
