@@ -167,13 +167,15 @@ class RankPoint:
             self.hinges = self.risk
 
     def curved(self, v: FloatArray) -> FloatArray:
-        """H v, with H the second derivatives of the losses in f."""
-        values = (self._weights * v)[:, None]
+        """H v, with H the second derivatives of the losses in f; v may have several columns."""
+        columns = v.reshape(len(v), -1)
+        values = self._weights[:, None] * columns
         worse, better = self._active.sums(values)
         if self._beyond is not None:
             deep, deeper = self._beyond.sums(values)
             worse, better = worse - deep, better - deeper
-        return self.scale * (v * self._count - worse[:, 0] - better[:, 0])
+        found = self.scale[:, None] * (columns * self._count[:, None] - worse - better)
+        return cast(FloatArray, found.reshape(v.shape))
 
     def dual(self, image: FloatArray) -> float:
         """Dual value of the point that f implies, given K @ response."""

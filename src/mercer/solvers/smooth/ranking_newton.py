@@ -3,7 +3,8 @@
 Method (Chapelle & Keerthi 2010, with kernels): at values f = K beta the losses give coefficients r
 and second derivatives H; the step d solves (I + H K) d = r - beta. That operator is self-adjoint in
 the inner product of the feature space, so conjugate gradients solve it there: an iteration is one
-product with K and one sum over active pairs, of n log n. A line search makes the objective fall.
+product with K and one sum over active pairs, of n log n. Where they are slow and rows are few, the step is computed
+directly, in coordinates of the feature space. A line search makes the objective fall.
 
 The objective is piecewise quadratic: a handful of steps is typical. The corner of the hinge is rounded off
 over a width, which is narrowed until the gap of the hinge itself is small; each width continues from the
@@ -11,9 +12,11 @@ solution of the one before (as Chapelle 2007 does for classes). Needs of a probl
 `Ranking`; of a matrix: `product` and `products`.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray
@@ -23,6 +26,7 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
 from mercer.solvers.result import SOLVED, Solution, Status, TracePoint
+from mercer.solvers.smooth.feature_newton import coordinates
 from mercer.solvers.tolerances import SHORTEST, SUFFICIENT, ended_by_rounding
 
 if TYPE_CHECKING:
@@ -33,6 +37,10 @@ MOST_STEPS = 200
 # Most conjugate gradient iterations per step, and the share of the error left to the next step.
 MOST_ITERATIONS = 300
 FORCING = 0.03
+# After a step of so many iterations, the others are computed directly, for up to so many rows.
+SLOW, FEW_ROWS = 100, 1000
+# The two ways to compute the values of a direct step may differ by this share of the largest.
+AGREEING = 1e-3
 # Objectives equal up to this share count as equal.
 ROUNDING = 1e-13
 # The finest accuracy for a rounded hinge, and how many narrower widths may be worse before giving up. Coefficients are
@@ -97,12 +105,15 @@ def _by_narrowing(
     """
     goal, done, trace, width = tol if gap_tol is None else gap_tol, 0, [], 1.0
     best: Solution | Any = None
+    factor: FloatArray | None = None
     least, worse = np.inf, 0
     while width >= NARROWEST and worse < MOST_WORSE:
         # Half of the tolerance: the certificate recomputes the values with different rounding.
         accuracy = max(0.5 * min(tol, goal), FINEST)
         steps = _Steps(problem.narrowed(width), matrix, accuracy, limits.after(done), start, None, convex)
+        steps.factor = factor
         found = steps.run()
+        factor = steps.factor
         done, trace, start = done + found.iterations, trace + found.trace, found.beta
         gap, worse = steps.gap_of_hinge(), worse + 1
         if best is None or gap < least:
@@ -125,6 +136,8 @@ class _Steps:
     beta: FloatArray
     f: FloatArray
     trace: list[TracePoint]
+    # L with L L' = K, once conjugate gradients were slow.
+    factor: FloatArray | None = None
 
     def __init__(
         self,
@@ -137,7 +150,7 @@ class _Steps:
         convex: bool,
     ) -> None:
         self.problem, self.tol, self.gap_tol = problem, tol, gap_tol
-        self.limits, self.convex = limits, convex
+        self.limits, self.convex, self.may_factor = limits, convex, True
         self.matrix = matrix.in_double() if matrix.is_rough else matrix
         self.beta = np.zeros(matrix.n) if start is None else np.array(start, dtype=np.float64)
         self.f = np.zeros(matrix.n)
@@ -228,21 +241,54 @@ class _Steps:
         return False
 
     def _direction(self, point: "RankPoint", residual: FloatArray, ahead: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(d, K d) by conjugate gradients; `ahead` is K residual.
+        """(d, K d) of a Newton step; `ahead` is K residual."""
+        if self.factor is not None:
+            try:
+                return self._directly(point, residual, self.factor)
+            except (LinAlgError, ValueError):
+                # What a few iterations reach is better.
+                self.factor, self.may_factor = None, False
+        pair = np.zeros((2, len(residual)))
+        iterations = 0
+        for direction in self._conjugate_steps(point, residual, ahead):
+            pair += direction
+            iterations += 1
+        n = len(residual)
+        if iterations > SLOW and n <= FEW_ROWS and self.may_factor:
+            K = self.matrix.rows(np.arange(n), self.limits.stop)
+            self.factor = coordinates(np.asarray(K, np.float64), self.convex)
+            self.may_factor = self.factor is not None
+        return pair[0], pair[1]
+
+    def _directly(self, point: "RankPoint", residual: FloatArray, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """With K = L L', K d = L (I + L' H L)^-1 L' residual, and d = residual - H K d.
+
+        Raises LinAlgError if rounding errors outweigh the identity, or the residual.
+        """
+        hessian = factor.T @ point.curved(factor)
+        hessian[np.diag_indices_from(hessian)] += 1.0
+        w = cho_solve(cho_factor(hessian), factor.T @ residual)
+        image = factor @ w
+        step = residual - point.curved(image)
+        values = self._values(step)
+        if not np.abs(values - image).max() <= AGREEING * np.abs(image).max():
+            raise LinAlgError("the step was lost to cancellation")
+        return step, values
+
+    def _conjugate_steps(self, point: "RankPoint", residual: FloatArray, ahead: FloatArray) -> Iterator[FloatArray]:
+        """What conjugate gradients add to (d, K d), one after the other.
 
         Directions are pairs too, so that K d is a sum of known products.
         """
         goal = FORCING**2 * float(residual @ ahead)
         recursion = Recursion(residual, self._with_values, _in_feature_space, np.stack([residual, ahead]))
-        pair = np.zeros((2, len(residual)))
         for _ in range(MOST_ITERATIONS):
             if recursion.turn() <= goal:
                 break
             if self.limits.stop():
                 raise Stopped
             step, through = recursion.direction
-            pair += recursion.advance(step + point.curved(through)) * recursion.direction
-        return pair[0], pair[1]
+            yield recursion.advance(step + point.curved(through)) * recursion.direction
 
     def _with_values(self, residual: FloatArray) -> FloatArray:
         return np.stack([residual, self.matrix.products(residual[:, None], self.limits.stop)[:, 0]])
