@@ -28,6 +28,7 @@ FOUND = (
     *(58411, 401300),  # sums over pairs that cancel
     *(310577, 315092, 431262),  # coefficients outside their box, for squares beyond single precision
     317811,  # coefficients whose sum was lost on the way
+    329546,  # a ranking by the hinge that took longer than a problem may
     441329,  # a ranking whose coefficients were settled for ever
     401593,  # weights of kernels for machines that cannot be solved, without an end
     2000003,  # a column of a table without any value

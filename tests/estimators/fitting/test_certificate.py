@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -145,6 +146,36 @@ def test_a_time_limit_that_comes_before_the_certificate_ends_the_fit(monkeypatch
     with pytest.warns(ConvergenceWarning, match="TIME_LIMIT"):
         model = mercer.KernelRidge(kernel="rbf", time_limit=100.0).fit(rows, labels)
     assert model.status_ == Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize(("n", "C"), [(62, 2.8e6), (186, 9e9)])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("offset", [1e4, 1e5])
+def test_far_from_the_origin_a_violation_is_that_of_distances_by_differences(offset, layout, n, C, rng):
+    """A certificate that computes its distances as the solver does would prove another kernel: 1e-7 said, 0.48 true."""
+    rows, labels = rng.normal(size=(n, 11)) + offset, np.where(rng.random(n) < 0.5, 1, -1)
+    model = mercer.SVC(C=C, gamma=0.01, tol=1e-6).fit(layout(rows), labels)
+    beta = np.zeros(n, np.longdouble)
+    beta[model.support_] = model.expansion_.groups[0].coefficients[:, 0]
+    exact = rows.astype(np.longdouble)
+    squares = ((exact[:, None] - exact[None]) ** 2).sum(axis=2)
+    slopes = labels - np.exp(-np.longdouble(model.gamma) * squares) @ beta
+    may_rise, may_fall = beta < np.where(labels > 0, C, 0.0), beta > np.where(labels > 0, 0.0, -C)
+    violation = float(slopes[may_rise].max() - slopes[may_fall].min())
+    assert model.status_ == Status.OPTIMAL
+    assert violation <= model.tol
+    assert model.certificate_.kkt_violation == pytest.approx(violation, abs=1e-8)
+
+
+@pytest.mark.parametrize("n", [120, 900])
+@pytest.mark.parametrize(("loss", "tol"), [("hinge", 1e-3), ("squared_hinge", 1e-4)])
+def test_weights_of_any_size_leave_status_and_certificate_of_one_mind(loss, tol, n, rng):
+    """From 1e-6 to 1e6: fits were OPTIMAL beside a violation of six times the tolerance."""
+    rows = rng.normal(size=(n, 4))
+    labels = rows[:, 0] + 0.5 * rng.normal(size=n) > 0
+    model = mercer.SVC(C=10.0, loss=loss, tol=tol).fit(rows, labels, sample_weight=10.0 ** rng.uniform(-6, 6, n))
+    assert model.status_ == Status.OPTIMAL
+    assert model.certificate(full=True).kkt_violation <= tol
 
 
 def _once_then(first, then):
