@@ -27,7 +27,7 @@ TESTS = {
         "tests/oracles/test_mkl_against_clarabel.py",
     ],
     "exchange": ["tests/exchange"],
-    "solvers": ["tests/solvers", "tests/oracles", "tests/laws"],
+    "solvers": ["tests/solvers", "tests/estimators", "tests/oracles", "tests/laws"],
 }
 """Rooms, and where the tests of each are."""
 
@@ -76,6 +76,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3600.0, help="on the clock")
     parser.add_argument("--seconds-each", type=float, default=20.0, help="of tests for a mutant, by processor time")
     parser.add_argument("--seconds-most", type=float, default=120.0, help="that a test may take without any fault")
+    parser.add_argument("--cases", type=int, default=5, help="at most, of a test that has several")
     parser.add_argument("--sample", type=int, default=None, help="how many mutants; all unless given")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", type=Path, default=Path("build/mutants"))
@@ -109,7 +110,9 @@ def judge(chosen: argparse.Namespace) -> int:
     if chosen.interpreted:
         interpret(chosen.room)
     reached = folder / ("reached_interpreted.jsonl" if chosen.interpreted else "reached.jsonl")
-    hunt = Hunt(waiting, reached, chosen.seconds, chosen.seconds_each, chosen.seconds_most)
+    hunt = Hunt(waiting, reached, chosen.seconds, chosen.seconds_each, chosen.seconds_most, chosen.cases)
+    if chosen.interpreted:
+        hunt.as_interpreted(chosen.room, folder / "reached.jsonl")
     # A loop is ended by its processor time; the clock is for what waits and takes none.
     options = f"-q --timeout=120 -p no:cacheprovider -p no:xdist --basetemp={folder / f'files-{os.getpid()}'}".split()
     return pytest.main([*options, "-m", "not slow", *(chosen.tests or TESTS[chosen.room])], plugins=[hunt])

@@ -14,16 +14,17 @@ import os
 import resource
 import signal
 import sys
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
 import mercer
+from tests.mutants.callers import Callers, names_in
 from tests.mutants.in_memory import PACKAGE, Imported
 from tests.mutants.operators import Mutant
 
@@ -37,6 +38,9 @@ MORE_SECONDS, MORE_SECONDS_TO_COMPILE = 3, 30
 
 # A test that takes longer is timed once more, with nothing to compile or to note.
 WORTH_TIMING_ALONE = 0.5
+
+# Of a compiled function that runs as plain Python: how many tests that reach a line are enough, and how many are tried.
+ENOUGH, TRIES = 8, 12
 
 
 def _too_slow(*_: object) -> None:
@@ -57,6 +61,22 @@ def _shared_fixtures(item: pytest.Item) -> Iterator[pytest.FixtureDef]:
         yield from (each for each in some if each.scope != "function" and each.baseid)
 
 
+def _lines(code: CodeType) -> set[int]:
+    return {line for *_, line in code.co_lines() if line}
+
+
+def _reaches(each: dict, mutant: Mutant) -> bool:
+    return not each["lines"].get(mutant.file, set()).isdisjoint(range(mutant.first, mutant.last + 1))
+
+
+def _with_sets(file: Path) -> dict[str, dict]:
+    """The lines that each test reaches; one that fails without any fault would notice every one, and is left out."""
+    found = {name: each for name, each in lines_of(file).items() if "lines" in each}
+    for each in found.values():
+        each["lines"] = {file: set(lines) for file, lines in each["lines"].items()}
+    return found
+
+
 def lines_of(file: Path) -> dict[str, dict]:
     """The last line about each name in a file of JSON lines."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
@@ -66,13 +86,25 @@ def lines_of(file: Path) -> dict[str, dict]:
 class Hunt:
     """Plugin: in the place of running the tests, run them against mutants."""
 
-    def __init__(self, mutants: list[Mutant], kept: Path, seconds: float, seconds_each: float, most: float) -> None:
-        self.mutants, self.kept, self.folder = mutants, kept, kept.parent
+    def __init__(
+        self, mutants: list[Mutant], kept: Path, seconds: float, seconds_each: float, most: float, cases: int
+    ) -> None:
+        self.mutants, self.kept, self.folder, self.cases = mutants, kept, kept.parent, cases
         self.end, self.seconds_each, self.most = time.monotonic() + seconds, seconds_each, most
         self.failed: list[str] = []
         self.ran: Counter[str] = Counter()
         self.noticed: Counter[str] = Counter()
         self.sets_up = False
+        self.compiled_reach: dict[str, dict] = {}
+        self.tried: set[str] = set(lines_of(kept))
+        self.callers: Callers | None = None
+
+    def as_interpreted(self, room: str, reached: Path) -> None:
+        """Compiled functions are plain Python: learn which tests reach a line when a mutant asks, and not of all.
+
+        `reached` is what a run with compiled functions has learned; it says which tests are worth a try.
+        """
+        self.callers, self.compiled_reach = Callers(room), _with_sets(reached)
 
     def pytest_collection(self, session: pytest.Session) -> None:
         from hypothesis import Phase, settings  # not before pytest has made ready to rewrite its assertions
@@ -81,6 +113,17 @@ class Hunt:
         phases = [Phase.explicit, Phase.generate]
         settings.register_profile("mutants", settings.get_profile("ci"), phases=phases)
         settings.load_profile("mutants")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Of the cases of one test keep a few: what the others reach is much the same."""
+        cases = defaultdict(list)
+        for item in items:
+            cases[item.nodeid.partition("[")[0]].append(item)
+        kept = {
+            some[i * (len(some) - 1) // max(1, self.cases - 1)] for some in cases.values() for i in range(self.cases)
+        }
+        items[:] = [item for item in items if item in kept]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> pytest.TestReport:
@@ -109,17 +152,20 @@ class Hunt:
         self.imported = Imported()
         self.folder.mkdir(parents=True, exist_ok=True)
         items = {item.nodeid: item for item in session.items}
-        reached = self._reached(items)
+        reached = self._reached({} if self.callers else items)
         # What is compiled by now would be loaded by every child.
         self.imported.load_compiled()
         # Children share what is there with their parent, and need not look through it for garbage.
         gc.freeze()
-        items = {name: item for name, item in items.items() if name in reached}
-        self._set_up(session, items.values())
+        if not self.callers:
+            items = {name: item for name, item in items.items() if name in reached}
+            self._set_up(session, items.values())
         with open(self.folder / "results.jsonl", "a", encoding="utf-8") as results:
             for mutant in self.mutants:
                 if time.monotonic() > self.end:
                     break
+                if self.callers:
+                    self._learn(mutant, items, reached)
                 print(json.dumps(self._judge(mutant, items, reached)), file=results, flush=True)
         return True
 
@@ -131,26 +177,47 @@ class Hunt:
         missing = [item for name, item in items.items() if name not in known]
         if missing:
             self._in_child(lambda _: self._watch(missing))
-        # Tests that fail without any fault would notice every one.
-        found = {name: each for name, each in lines_of(self.kept).items() if "lines" in each}
-        for each in found.values():
-            each["lines"] = {file: set(lines) for file, lines in each["lines"].items()}
-        return found
+        return _with_sets(self.kept)
+
+    def _learn(self, mutant: Mutant, items: dict[str, pytest.Item], reached: dict[str, dict]) -> None:
+        """Run tests that lead to a compiled function, the quickest first, until enough of them reach the mutant."""
+        room = mutant.file.partition("/")[0]
+        leading, names = self.callers.lines(mutant.function), self.callers.names(mutant.function)
+        seconds = {}
+        for name, each in self.compiled_reach.items():
+            if name not in items:
+                continue
+            # Its own room's tests call it by name; elsewhere the name is likely to be another's.
+            is_direct = name.startswith(f"tests/{room}/") and not names.isdisjoint(names_in(items[name].path))
+            if is_direct or any(line in each["lines"].get(file, ()) for file, line in leading):
+                seconds[name] = (not is_direct, each["seconds"])
+        tries = TRIES
+        for name in sorted(seconds, key=seconds.get):
+            if tries == 0 or sum(_reaches(each, mutant) for each in reached.values()) >= ENOUGH:
+                break
+            if name not in self.tried:
+                tries -= 1
+                self.tried.add(name)
+                self._in_child(lambda _, item=items[name]: self._watch([item]))
+                reached.update(_with_sets(self.kept))
 
     def _watch(self, items: list[pytest.Item]) -> int:
         rooms = tuple({f"{PACKAGE / mutant.file.split('/')[0]}{os.sep}" for mutant in self.mutants})
-        ran: set[tuple[str, int]] = set()
+        unseen: dict[CodeType, set[int]] = {}
 
         def note(frame, event, _):
-            if frame.f_code.co_filename.startswith(rooms):
-                ran.add((frame.f_code.co_filename, frame.f_lineno))
-                return note
-            return None
+            code = frame.f_code
+            left = unseen.get(code)
+            if left is None:
+                left = unseen[code] = _lines(code) if code.co_filename.startswith(rooms) else set()
+            left.discard(frame.f_lineno)
+            # Of what has been seen in full nothing more is noted: loops of plain Python are slow enough.
+            frame.f_trace_lines = bool(left)
+            return note if left else None
 
-        threading.settrace(note)
         signal.signal(signal.SIGPROF, _too_slow)
         for item, following in zip(items, [*items[1:], None], strict=True):
-            ran.clear()
+            unseen.clear()
             self.sets_up = False
             item.add_marker(pytest.mark.timeout(0))  # it may have to compile, on a machine that is busy
             seconds = self._seconds(item, following, note)
@@ -159,8 +226,9 @@ class Hunt:
                 self._forget(item, self.sets_up)
                 seconds = min(seconds, self._seconds(item, following, None))
             lines = defaultdict(list)
-            for file, line in sorted(ran):
-                lines[str(Path(file).relative_to(PACKAGE))].append(line)
+            for code, left in unseen.items():
+                if code.co_filename.startswith(rooms):
+                    lines[str(Path(code.co_filename).relative_to(PACKAGE))] += _lines(code) - left
             found = {"seconds": seconds, "sets_up": self.sets_up, "lines": lines}
             found = {"fails": True} if item.nodeid in self.failed else found
             with open(self.kept, "a", encoding="utf-8") as file:
@@ -201,9 +269,8 @@ class Hunt:
         Lines of compiled code cannot be seen; of a compiled function, the tests count that reach its file or one that
         imports from it.
         """
-        wanted = set(range(mutant.first, mutant.last + 1))
-        names = [name for name in items if not wanted.isdisjoint(reached[name]["lines"].get(mutant.file, ()))]
-        if not names and self._compiles(mutant):
+        names = [name for name in items if name in reached and _reaches(reached[name], mutant)]
+        if not names and not self.callers and self._compiles(mutant):
             near = {str(Path(file).relative_to(PACKAGE)) for file in self.imported.importers(PACKAGE / mutant.file)}
             names = [name for name in items if near & set(reached[name]["lines"])]
         # Its own tests first; they know best.

@@ -37,6 +37,17 @@ def test_iterations_are_counted_to_the_last():
     assert [limits.iterations_left(done) for done in (0, 9, 10)] == [10, 1, 0]
 
 
+def test_what_is_left_of_the_iterations_is_never_no_limit():
+    assert Limits(max_iter=5).after(3).max_iter == 2
+    assert Limits(max_iter=5).after(7).max_iter == 0
+    assert Limits(max_iter=0).after(0).max_iter == 0
+    assert Limits().after(7).max_iter < 0
+    assert Limits(max_iter=5).at_most(3).max_iter == 3
+    assert Limits(max_iter=5).at_most(9).max_iter == 5
+    assert Limits(max_iter=0).at_most(9).max_iter == 0
+    assert Limits().at_most(9).max_iter == 9
+
+
 def test_time_runs_from_the_beginning():
     limits = Limits(time_limit=0.05)
     assert limits.reached() is None

@@ -76,3 +76,14 @@ def test_some_of_many_equal_values_are_all_found():
     found = lanczos.dense(CenteredOperator(GivenOperator(-np.eye(700))), 2)
     np.testing.assert_allclose(found.values, [0.0, -1.0], atol=1e-12)
     assert found.vectors.shape == (700, 2)
+
+
+def test_of_lapack_values_are_known_to_rounding_of_the_largest():
+    found = lanczos.dense(with_values(np.r_[-8.0, np.linspace(0.0, 4.0, 9)]), 3)
+    np.testing.assert_allclose(found.residuals, 10 * np.finfo(float).eps * 4.0)
+    np.testing.assert_allclose(found.values, [4.0, 3.5, 3.0])
+    np.testing.assert_allclose(found.least, 3.0)
+    every = lanczos.dense(with_values(np.r_[-8.0, np.linspace(0.0, 4.0, 9)]), 3, margin=1e-6)
+    np.testing.assert_allclose(every.least, -8.0)
+    np.testing.assert_allclose(every.values, [4.0, 3.5, 3.0])
+    np.testing.assert_allclose(every.residuals, 10 * np.finfo(float).eps * 8.0)

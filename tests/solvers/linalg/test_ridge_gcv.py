@@ -6,7 +6,7 @@ import pytest
 from mercer.kernels.gram.symmetric_operator import GivenOperator
 from mercer.problems.kernel_methods.ridge import Ridge
 from mercer.solvers.limits import Limits
-from mercer.solvers.linalg.ridge_gcv import choose_penalty
+from mercer.solvers.linalg.ridge_gcv import choose_penalty, memory
 
 PENALTIES = [1e-3, 0.1, 1.0, 30.0]
 
@@ -72,3 +72,7 @@ def test_eigenvalues_below_zero_are_rounding(case):
         chosen((Q * each) @ Q.T, problem, "gcv", penalties=[1e-8]).errors for each in (values, np.maximum(values, 0))
     ]
     np.testing.assert_allclose(*found, rtol=1e-4)
+
+
+def test_memory_is_that_of_three_square_matrices():
+    assert memory(100) == 3 * np.empty((100, 100)).nbytes

@@ -231,3 +231,26 @@ def test_rows_much_shorter_than_the_constant_feature_do_not_hold_the_bias_back(C
     products = RowProducts(view_rows(sparse.csr_matrix(1e-3 * X)), X.shape[1])
     found = dual_cd.solve(products, problem.dual(), gap_tol=1e-4, limits=Limits(200))
     assert found.status is Status.OPTIMAL
+
+
+def test_passes_that_seem_to_be_left_follow_from_the_rate_at_which_the_gap_falls():
+    assert dual_cd.passes_left((1.0, 0), (0.1, 10), 1e-3) == pytest.approx(20.0)
+    assert dual_cd.passes_left((1.0, 5), (0.01, 10), 1e-3) == pytest.approx(2.5)
+    # Without a rate: as many again, twice.
+    assert dual_cd.passes_left((np.inf, 0), (0.1, 10), 1e-3) == 20.0
+    assert dual_cd.passes_left((0.1, 0), (0.1, 10), 1e-3) == 20.0
+    assert dual_cd.passes_left((1.0, 10), (0.1, 10), 1e-3) == 20.0
+
+
+def test_the_next_check_comes_after_most_of_the_passes_that_seem_to_be_left():
+    assert dual_cd.next_wait(3.0, 0) == 5
+    assert dual_cd.next_wait(0.0, 0) == 1
+    assert dual_cd.next_wait(1e9, 0) == 2 * dual_cd.FIRST_CHECK
+    assert dual_cd.next_wait(1e9, 1000) == 500
+
+
+def test_a_gap_is_expected_to_fall_as_it_has():
+    assert dual_cd._expected_gap(np.inf, 3.0) == 3.0
+    assert dual_cd._expected_gap(4.0, 2.0) == 1.0
+    assert dual_cd._expected_gap(2.0, 4.0) == 4.0
+    assert dual_cd._expected_gap(0.0, 4.0) == 0.0

@@ -7,7 +7,7 @@ from mercer.kernels import RBF
 from mercer.problems.distance import Distance
 from mercer.solvers.low_rank import distance
 from mercer.solvers.low_rank.basis import Basis
-from mercer.solvers.low_rank.distance import PreparedSupport, by_lengths, half_energy, upper_bound
+from mercer.solvers.low_rank.distance import PreparedSupport, by_lengths, half_energy, left_of_rows, upper_bound
 
 X = np.random.default_rng(0).normal(size=(3000, 4))
 KERNEL = RBF(gamma=0.3)
@@ -51,6 +51,17 @@ def test_landmarks_alone_have_a_distance_of_the_jitter():
     beta = np.zeros(3000)
     beta[::30] = 1.0
     assert energy(beta, 1e9, np.random.default_rng(0))[0] < 1e-9
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e3])
+def test_what_is_left_of_a_landmark_is_a_share_of_its_kernel_value(factor):
+    kernel = factor * KERNEL
+    basis = Basis(kernel, lambda dtype: kernel.prepare(X[::30], dtype))
+    left = left_of_rows(basis, kernel.prepare(X[:60]), None)
+    np.testing.assert_allclose(left[::30], distance.ROUNDING * factor)
+    across = kernel(X[:60], X[::30])
+    exact = factor - np.einsum("ij,ji->i", across, np.linalg.solve(basis.factor @ basis.factor.T, across.T))
+    np.testing.assert_allclose(left, np.maximum(exact, distance.ROUNDING * factor), rtol=1e-5)
 
 
 @pytest.mark.parametrize("signs", [None, lambda rows: np.sign(np.sin(3 * rows[:, 0]) - rows[:, 1])])

@@ -116,3 +116,11 @@ def test_both_factors_of_the_hessian_solve_it(rng, has_bias, k):
         dw, db = _Hessian(root, L, has_bias, is_careful).solved(w + L.T @ bent, bent.sum(axis=0))
         np.testing.assert_allclose(dw, w, atol=1e-12)
         np.testing.assert_allclose(db, b, atol=1e-12)
+
+
+def test_every_step_in_coordinates_is_in_the_trace(rng):
+    X = rng.normal(size=(60, 3))
+    model = KernelLogisticRegression(C=1e6, tol=1e-6).fit(X, X[:, 0] + 0.3 * rng.normal(size=60) > 0)
+    assert [point.iterations for point in model.trace_] == list(range(1, model.n_iter_[0] + 1))
+    assert model.trace_[-1].violation <= 1e-6
+    assert model.trace_[-1].dual == pytest.approx(model.certificate_.dual, rel=1e-4)

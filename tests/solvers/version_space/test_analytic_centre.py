@@ -4,6 +4,7 @@ from scipy.optimize import LinearConstraint, minimize
 
 from mercer import Status
 from mercer.solvers.limits import Limits
+from mercer.solvers.version_space import analytic_centre as module
 from mercer.solvers.version_space.analytic_centre import analytic_centre
 from mercer.solvers.version_space.ball_centre import ball_centre
 from tests.oracles import clarabel_centre
@@ -119,3 +120,21 @@ def test_a_tolerance_beyond_rounding_ends_as_inaccurate():
 def test_a_gram_matrix_with_negative_eigenvalues_is_told_apart():
     bad = np.array([[1.0, -5.0, 5.0], [-5.0, 1.0, 5.0], [5.0, 5.0, 1.0]])
     assert analytic_centre(bad, np.ones(3), np.ones(3), tol=1e-8, limits=Limits()).status is Status.NOT_CONVEX
+
+
+@pytest.mark.parametrize(
+    ("decrement", "fruitless", "iterations", "max_iter", "status"),
+    [
+        (1e-8, 0, 0, 0, Status.OPTIMAL),
+        (1.0, 0, 3, 3, Status.ITERATION_LIMIT),
+        (1.0, 0, 2, 3, None),
+        (1.0, 2, 5, -1, None),
+        (1.0, 3, 5, -1, Status.STALLED),
+        (module.INACCURATE, 3, 5, -1, Status.OPTIMAL_INACCURATE),
+        (1.0, 0, module.MOST_STEPS, -1, Status.STALLED),
+        (1.0, 0, module.MOST_STEPS - 1, -1, None),
+    ],
+)
+def test_each_way_to_end(decrement, fruitless, iterations, max_iter, status):
+    limits = Limits(max_iter=max_iter)
+    assert module._ending(decrement, 1e-8, fruitless, iterations, limits) is status

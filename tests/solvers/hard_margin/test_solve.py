@@ -1,0 +1,29 @@
+"""Machines without errors: within their memory, from kernel values or from coordinates."""
+
+import numpy as np
+import pytest
+
+from mercer.kernels.gram.kernel_matrix import StoredMatrix
+from mercer.problems.svm.hard_margin import HardMargin
+from mercer.solvers.hard_margin import solve
+from mercer.solvers.limits import Limits
+
+
+@pytest.mark.parametrize(("memory", "columns"), [(16 * 8 * 3 + 5, 3), (10**9, solve.MOST_FEATURES), (0, 0)])
+def test_coordinates_have_as_many_columns_as_memory_allows(memory, columns, rng, monkeypatch):
+    X = rng.normal(size=(8, 3))
+    asked = []
+    monkeypatch.setattr(solve, "pivoted_factor", lambda matrix, most, stop: asked.append(most))
+    problem = HardMargin(np.where(np.arange(8) % 2, 1.0, -1.0))
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    found = solve.separate_matrix(problem, StoredMatrix.of(K), Limits(), 1e-6, memory)
+    assert asked == [columns]
+    assert isinstance(found, solve.Separation)
+
+
+def test_a_distance_counts_the_bias_where_it_is_penalized():
+    plain, penalized = (HardMargin(np.array([1.0, -1.0]), bias) for bias in ("free", "penalized"))
+    assert solve._distance(plain, 0.25, lambda: 2.0) == 0.25
+    assert solve._distance(penalized, 0.25, lambda: 2.0) == 0.5
+    assert solve._distance(penalized, 0.0, lambda: 2.0) == 0.0
+    assert solve._distance(penalized, 0.25, lambda: 0.0) == np.inf
