@@ -7,7 +7,7 @@ import time
 import pytest
 
 from mercer.solvers import limits as limits_module
-from mercer.solvers.limits import SLICE_SECONDS, Limits
+from mercer.solvers.limits import SLICE_SECONDS, Limits, holding_interrupts
 from mercer.solvers.result import Status, TracePoint
 
 POINT = TracePoint(0.0, 1, 1.0, 0.0, 1, 1)
@@ -156,3 +156,41 @@ def test_callbacks_see_a_kernel_matrix_in_the_making_after_some_silence(monkeypa
     (point,) = seen
     assert (point.stage, point.working_set, point.active) == ("kernel", 25, 100)
     assert (point.iterations, point.violation, point.dual) == (0, math.inf, 0.0)
+
+
+@pytest.mark.usefixtures("default_handler")
+def test_ctrl_c_waits_for_the_file_of_a_model_that_is_there():
+    done = []
+    holding = holding_interrupts()
+    with pytest.raises(KeyboardInterrupt), holding:
+        holding.has_model = True
+        press_ctrl_c()
+        done.append("written")
+    assert done == ["written"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("default_handler")
+def test_without_a_model_ctrl_c_is_raised_at_once_and_a_second_one_always():
+    done = []
+    with pytest.raises(KeyboardInterrupt), holding_interrupts():
+        press_ctrl_c()
+        done.append("too late")
+    holding = holding_interrupts()
+    with pytest.raises(KeyboardInterrupt), holding:
+        holding.has_model = True
+        press_ctrl_c()
+        press_ctrl_c()
+        done.append("too late")
+    assert done == []
+
+
+@pytest.mark.usefixtures("default_handler")
+def test_nobody_presses_and_nothing_is_raised_but_errors():
+    with holding_interrupts():
+        pass
+    holding = holding_interrupts()
+    with pytest.raises(ZeroDivisionError), holding:
+        holding.has_model = True
+        press_ctrl_c()
+        raise ZeroDivisionError

@@ -114,3 +114,21 @@ def test_widened_and_narrowed_are_inverse():
     back = narrowed(wide, np.array([3, 1]))
     np.testing.assert_array_equal(back.linear, dual.linear)
     np.testing.assert_array_equal(back.ridge, dual.ridge)
+
+
+@pytest.mark.parametrize(("factor", "is_scaled"), [(0.5, True), (2.0, False)])
+def test_mostly_free_coefficients_are_scaled_only_to_a_smaller_box(factor, is_scaled):
+    """In a larger one they would leave their optimum, where the old ones are close to it."""
+    last, following = (SoftMargin(np.array([1.0, -1.0, 1.0]), np.full(3, C)).dual() for C in (1.0, factor))
+    beta = np.array([0.5, -0.75, 0.25])
+    state = WarmState(beta, 2.0 * beta)
+    found = moved_to(state, last, following, StoredMatrix.of(2.0 * np.eye(3)))
+    np.testing.assert_allclose(found.beta, factor * beta if is_scaled else beta)
+    np.testing.assert_allclose(found.product, 2.0 * found.beta)
+
+
+def test_coefficients_at_a_bound_stay_there():
+    last, following = (SoftMargin(np.array([1.0, -1.0, 1.0, -1.0]), np.full(4, C)).dual() for C in (1.0, 4.0))
+    beta = np.array([1.0, -1.0, 0.0, 0.0])
+    found = moved_to(WarmState(beta, beta), last, following, StoredMatrix.of(np.eye(4)))
+    np.testing.assert_allclose(found.beta, 4.0 * beta)

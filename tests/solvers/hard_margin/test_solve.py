@@ -27,3 +27,17 @@ def test_a_distance_counts_the_bias_where_it_is_penalized():
     assert solve._distance(penalized, 0.25, lambda: 2.0) == 0.5
     assert solve._distance(penalized, 0.0, lambda: 2.0) == 0.0
     assert solve._distance(penalized, 0.25, lambda: 0.0) == np.inf
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 0.3, 1.0, 7.0, 1e300, 1.7e308])
+def test_units_are_powers_of_two_whose_squares_are_numbers(size):
+    unit = solve._power_of_two(size)
+    assert np.frexp(unit)[0] == 0.5
+    assert 2.0**-1000 <= unit <= 2.0**1000
+    assert unit in (2.0**-1000, 2.0**1000) or 0.5 <= size / unit < 1.0
+
+
+def test_the_unit_of_nothing_is_one():
+    assert solve._power_of_two(0.0) == 1.0
+    assert solve._power_of_two(1.7e308) == 2.0**1000
+    np.testing.assert_array_equal(solve.column_units(np.array([[0.0, -3.0], [0.0, 1.0]])), [1.0, 4.0])

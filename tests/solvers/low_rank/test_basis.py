@@ -101,6 +101,18 @@ def test_blocks_are_kernel_values_whether_they_are_kept_or_not(memory, dtype):
         np.testing.assert_allclose(found, kernel(rows, X[MARKS]), atol=2e-6 if dtype == np.float32 else 1e-13)
 
 
+def test_kernel_values_are_kept_in_one_precision_where_memory_allows():
+    kernel, rows = RBF(gamma=0.5), np.random.default_rng(4).normal(size=(500, 3))
+    size = 500 * len(X[MARKS]) * 4
+    for memory, is_kept in ((size, True), (size - 1, False)):
+        blocks = KernelBlocks(basis_of(kernel), RowsInMemory(lambda kind: kernel.prepare(rows, kind), 500), memory)
+        for dtype in (np.float32, np.float64):
+            list(blocks.map(_rows, (), [()] * len(blocks.sizes), dtype))
+        kept = {dtype: values is not None for dtype, (values, _) in blocks._kept.items()}
+        assert kept == {np.dtype(np.float32): is_kept, np.dtype(np.float64): False}
+        assert blocks._memory == (0 if is_kept else memory)
+
+
 def test_sums_over_blocks_are_products_with_the_matrix():
     rng = np.random.default_rng(5)
     rows, kernel = rng.normal(size=(5000, 3)), RBF(gamma=0.5)

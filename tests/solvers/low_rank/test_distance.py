@@ -111,3 +111,17 @@ def test_a_distance_says_how_it_was_found():
     assert "lengths alone" in str(Distance(3.0, 0.03, "bounded", 1.0, 0))
     assert float(exact) == 3.0
     assert exact.as_dict()["method"] == "exact"
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e4])
+def test_a_bound_is_in_the_units_of_its_samples(factor):
+    """Samples of a quadratic form that is so many times as large, whose lengths grow as its root."""
+    samples = np.random.default_rng(3).exponential(size=1000)
+    expected = factor * upper_bound(samples, 30.0)
+    assert upper_bound(factor * samples, np.sqrt(factor) * 30.0) == pytest.approx(expected)
+
+
+def test_a_higher_confidence_is_a_higher_bound():
+    samples = np.random.default_rng(3).exponential(size=1000)
+    bounds = [upper_bound(samples, 30.0, confidence) for confidence in (0.5, 0.95, 0.999)]
+    assert samples.mean() < bounds[0] < bounds[1] < bounds[2] < 30.0**2
