@@ -42,8 +42,8 @@ def interpret(room: str) -> None:
 
 
 def _unless_in(package, jit):
-    # Compiled code says nothing where numbers overflow, and random numbers are made of whole ones that do.
-    quiet = np.errstate(over="ignore", under="ignore")
+    # Compiled code says nothing where numbers overflow or are divided by zero.
+    quiet = np.errstate(all="ignore")
     return lambda function: quiet(function) if function.__module__.startswith(f"{package}.") else jit(function)
 
 

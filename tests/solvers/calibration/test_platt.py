@@ -6,7 +6,7 @@ from sklearn.isotonic import IsotonicRegression
 from mercer.solvers.calibration.isotonic import fit_isotonic
 from mercer.solvers.calibration.out_of_fold import assign_folds, projected
 from mercer.solvers.calibration.pairwise_coupling import couple
-from mercer.solvers.calibration.platt import bounded_copies, fit_sigmoid, sigmoid, smoothed_targets
+from mercer.solvers.calibration.platt import _derivatives, _objective, bounded_copies, fit_sigmoid, sigmoid, smoothed_targets
 
 
 @pytest.fixture
@@ -120,3 +120,22 @@ def test_the_only_row_of_a_class_is_never_left_out():
     folds = assign_folds(np.array([0, 0, 0, 1]), np.array([1.0, 2.0, 3.0, 1.0]))
     assert folds[3] == -1
     assert sorted(folds[:3]) == [0, 1, 2]
+
+
+def test_derivatives_are_differences_of_the_objective_and_of_each_other(rng):
+    scores, targets, weights = 2.0 * rng.normal(size=20), rng.random(20), rng.random(20)
+    A, B, h = -0.7, 0.3, 1e-5
+
+    def objective(a, b):
+        u = a * scores + b
+        return weights @ (targets * np.logaddexp(0.0, u) + (1.0 - targets) * np.logaddexp(0.0, -u))
+
+    assert _objective(scores, targets, weights, A, B) == pytest.approx(objective(A, B))
+    found = _derivatives(scores, targets, weights, A, B)
+    slopes = [(objective(A + h * a, B + h * b) - objective(A - h * a, B - h * b)) / (2 * h) for a, b in ((1, 0), (0, 1))]
+    np.testing.assert_allclose(found[:2], slopes, rtol=1e-6)
+    bends = [
+        (_derivatives(scores, targets, weights, A + h * a, B + h * b)[k] - found[k]) / h
+        for a, b, k in ((1, 0, 0), (1, 0, 1), (0, 1, 1))
+    ]
+    np.testing.assert_allclose(found[2:], bends, rtol=1e-3)

@@ -6,7 +6,7 @@ import pytest
 from mercer.kernels import RBF
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.limits import Limits
-from mercer.solvers.paths.chord_path import Node, approximate_path, chord_bound
+from mercer.solvers.paths.chord_path import ChordPath, Node, approximate_path, chord_bound
 from mercer.solvers.result import Status
 from tests.oracles import clarabel_qp
 
@@ -86,3 +86,28 @@ def test_a_stop_leaves_what_was_solved(problem):
     path = approximate_path(solve, 0.01, 100.0, 0.001, limits)
     assert path.status == Status.INTERRUPTED
     assert len(path.breakpoints) == 3
+
+
+def test_between_solutions_coefficients_lie_on_the_chord():
+    nodes = [
+        Node(C, np.array(beta), bias, 0.0, 1.0, 1.0, Status.OPTIMAL)
+        for C, beta, bias in ((1.0, [1.0, -1.0], 0.0), (3.0, [3.0, -1.0], 4.0), (5.0, [3.0, 0.0], 6.0))
+    ]
+    path = ChordPath(nodes, Status.OPTIMAL)
+    for C, beta, bias in ((1.0, [1.0, -1.0], 0.0), (2.5, [2.5, -1.0], 3.0), (3.0, [3.0, -1.0], 4.0), (4.0, [3.0, -0.5], 5.0)):
+        found = path.at(C)
+        np.testing.assert_allclose(found[0], beta)
+        assert found[1] == pytest.approx(bias)
+    np.testing.assert_allclose(path.at(5.0)[0], [3.0, 0.0])
+    assert path.C_end == 5.0
+    # What is handed out may be changed.
+    path.at(1.0)[0][:] = 0.0
+    assert nodes[0].beta[0] == 1.0
+    assert ChordPath(nodes[:1], Status.OPTIMAL).at(9.0)[1] == 0.0
+
+
+def test_the_bound_of_a_chord_by_hand():
+    left = Node(1.0, np.zeros(1), 0.0, 8.0, 5.5, 5.0, Status.OPTIMAL)
+    right = Node(2.0, np.zeros(1), 0.0, 4.0, 10.25, 10.0, Status.OPTIMAL)
+    assert chord_bound(left, right) == pytest.approx((0.5 + 1.0) / 5.0)
+    assert left.gap == 0.5
