@@ -104,14 +104,16 @@ class Preconditioner:
         """The component of x, given as A x, across the plane."""
         return self.root.transposed_times(np.broadcast_to(self._inverse @ out.sum(axis=0), out.shape))
 
+    def on_plane(self, x: FloatArray) -> FloatArray:
+        """x without its component across the plane."""
+        return x if self._sums is None else x - self._across(self.root.times(x)).astype(x.dtype)
+
     def guess(self, rho: FloatArray) -> tuple[FloatArray, float]:
         """(x that solves the system with L L' in place of K, the norm of its right-hand side)."""
         kind = self.factor.dtype
         described = self.factor @ (self.factor.T @ rho.astype(kind, copy=False))
         right = self.root.transposed_times(described)
-        x = self(right)
-        if self._sums is not None:
-            x = x - self._across(self.root.times(x)).astype(x.dtype)
+        x = self.on_plane(self(right))
         return x, max(0.0, float(np.sum(right * x))) ** 0.5
 
 
@@ -120,7 +122,7 @@ def solve_iterated(
     root: "HessianRoot",
     right: FloatArray,
     x: FloatArray,
-    precondition: "Operation",
+    precondition: Preconditioner,
     goal: float,
     stop: "Stop",
 ) -> tuple[FloatArray, FloatArray, int]:
@@ -141,14 +143,15 @@ def solve_iterated(
         Asked before every product.
     """
     residual = root.transposed_times(right.astype(x.dtype, copy=False)) - x
-    recursion = Recursion(residual, precondition, in_all)
+    # What a residual has across the plane counts for nothing, but its rounding would lead the iterations off the plane.
+    recursion = Recursion(precondition.on_plane(residual), precondition, in_all)
     moved, image = np.zeros_like(x), np.zeros_like(x)
     for iteration in range(MOST_ITERATIONS):
         if recursion.turn() <= goal**2 or stop():
             return moved, image, iteration
         out = root.times(recursion.direction)
         through = products(out).astype(out.dtype, copy=False)
-        length = recursion.advance(recursion.direction + root.transposed_times(through))
+        length = recursion.advance(precondition.on_plane(recursion.direction + root.transposed_times(through)))
         moved += length * out
         image += length * through
     return moved, image, MOST_ITERATIONS
