@@ -158,39 +158,32 @@ def test_callbacks_see_a_kernel_matrix_in_the_making_after_some_silence(monkeypa
     assert (point.iterations, point.violation, point.dual) == (0, math.inf, 0.0)
 
 
-@pytest.mark.usefixtures("default_handler")
-def test_ctrl_c_waits_for_the_file_of_a_model_that_is_there():
-    done = []
+def held(done, has_model, presses, error=None):
+    """Press Ctrl-C so many times while interrupts are held, then note that the file is written."""
     holding = holding_interrupts()
-    with pytest.raises(KeyboardInterrupt), holding:
-        holding.has_model = True
-        press_ctrl_c()
+    with holding:
+        holding.has_model = has_model
+        for _ in range(presses):
+            press_ctrl_c()
+        if error:
+            raise error
         done.append("written")
-    assert done == ["written"]
+
+
+@pytest.mark.usefixtures("default_handler")
+@pytest.mark.parametrize(("has_model", "presses", "expected"), [(True, 1, ["written"]), (True, 2, []), (False, 1, [])])
+def test_ctrl_c_waits_for_the_file_of_a_model_that_is_there_and_a_second_one_does_not(has_model, presses, expected):
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        held(done, has_model, presses)
+    assert done == expected
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.usefixtures("default_handler")
-def test_without_a_model_ctrl_c_is_raised_at_once_and_a_second_one_always():
-    done = []
-    with pytest.raises(KeyboardInterrupt), holding_interrupts():
-        press_ctrl_c()
-        done.append("too late")
-    holding = holding_interrupts()
-    with pytest.raises(KeyboardInterrupt), holding:
-        holding.has_model = True
-        press_ctrl_c()
-        press_ctrl_c()
-        done.append("too late")
-    assert done == []
-
-
-@pytest.mark.usefixtures("default_handler")
 def test_nobody_presses_and_nothing_is_raised_but_errors():
-    with holding_interrupts():
-        pass
-    holding = holding_interrupts()
-    with pytest.raises(ZeroDivisionError), holding:
-        holding.has_model = True
-        press_ctrl_c()
-        raise ZeroDivisionError
+    done = []
+    held(done, False, 0)
+    assert done == ["written"]
+    with pytest.raises(ZeroDivisionError):
+        held(done, True, 1, ZeroDivisionError())

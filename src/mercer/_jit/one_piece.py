@@ -37,7 +37,8 @@ class _Piece(JITCodeLibrary):
     def finalize(self) -> None:
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if initialisers := getattr(library, "_reload_init", None):  # the oldest Numba has none
+                self._reload_init.update(initialisers)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         if not any(isinstance(library, _Piece) for library in self._linking_libraries):
             self._optimize_final_module()

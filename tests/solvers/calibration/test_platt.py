@@ -6,7 +6,14 @@ from sklearn.isotonic import IsotonicRegression
 from mercer.solvers.calibration.isotonic import fit_isotonic
 from mercer.solvers.calibration.out_of_fold import assign_folds, projected
 from mercer.solvers.calibration.pairwise_coupling import couple
-from mercer.solvers.calibration.platt import _derivatives, _objective, bounded_copies, fit_sigmoid, sigmoid, smoothed_targets
+from mercer.solvers.calibration.platt import (
+    _derivatives,
+    _objective,
+    bounded_copies,
+    fit_sigmoid,
+    sigmoid,
+    smoothed_targets,
+)
 
 
 @pytest.fixture
@@ -132,7 +139,9 @@ def test_derivatives_are_differences_of_the_objective_and_of_each_other(rng):
 
     assert _objective(scores, targets, weights, A, B) == pytest.approx(objective(A, B))
     found = _derivatives(scores, targets, weights, A, B)
-    slopes = [(objective(A + h * a, B + h * b) - objective(A - h * a, B - h * b)) / (2 * h) for a, b in ((1, 0), (0, 1))]
+    slopes = [
+        (objective(A + h * a, B + h * b) - objective(A - h * a, B - h * b)) / (2 * h) for a, b in ((1, 0), (0, 1))
+    ]
     np.testing.assert_allclose(found[:2], slopes, rtol=1e-6)
     bends = [
         (_derivatives(scores, targets, weights, A + h * a, B + h * b)[k] - found[k]) / h

@@ -3,7 +3,8 @@ import pytest
 from scipy import sparse
 
 from mercer import DataError, Status
-from mercer.solvers.linalg.clarabel_qp import solve_quadratic_program
+from mercer.solvers.linalg.clarabel_qp import solve_arrays, solve_quadratic_program
+from mercer.solvers.other_process import matrix_arrays
 
 
 def test_multipliers_and_value_satisfy_the_kkt_conditions(rng):
@@ -39,3 +40,18 @@ def test_a_time_limit_ends_it(rng):
     half = rng.normal(size=(300, 300))
     found = solve_quadratic_program(half @ half.T, np.ones(300), np.eye(300), np.zeros(300), time_limit=1e-6)
     assert found.status == Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_matrix])
+def test_a_program_of_named_arrays_is_the_same(form, rng):
+    """As another process is given it."""
+    half = rng.normal(size=(5, 5))
+    Q, p, A, c = half @ half.T, rng.normal(size=5), rng.normal(size=(3, 5)), rng.normal(size=3)
+    here = solve_quadratic_program(Q, p, A, c, n_equalities=1)
+    arrays = {**matrix_arrays("Q", form(Q)), **matrix_arrays("A", form(A))}
+    there = solve_arrays(p, c, 1, None, 100, **arrays)
+    assert there["u"] == pytest.approx(here.u, abs=1e-9)
+    assert there["multipliers"] == pytest.approx(here.multipliers, abs=1e-7)
+    assert float(there["value"]) == pytest.approx(here.value)
+    assert str(there["status"]) == "Solved"
+    assert int(there["iterations"]) == here.iterations

@@ -41,7 +41,9 @@ def test_passes_of_one_solver_and_steps_of_the_next_are_added(rng, monkeypatch):
     problem = LinearMargin(signs, np.full(300, 100.0), "hinge")
     passes = []
     descend = solve.dual_cd.solve
-    monkeypatch.setattr(solve.dual_cd, "solve", lambda *args, **named: passes.append(descend(*args, **named)) or passes[0])
+    monkeypatch.setattr(
+        solve.dual_cd, "solve", lambda *args, **named: passes.append(descend(*args, **named)) or passes[0]
+    )
     found = solve.solve(products_of(X), problem.dual(), gap_tol=1e-6, limits=Limits())
     alone = solve.solve(products_of(X), problem.dual(), gap_tol=1e-6, limits=Limits(), solver="newton")
     assert passes[0].status is None

@@ -33,7 +33,9 @@ def test_a_solution_is_that_of_the_kernel_matrix_of_its_coordinates(k, bias, rng
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_without_time_there_is_nothing(k, rng):
-    found = solve(problem_of(k, "free"), rng.normal(size=(30, 4)), tol=1e-8, gap_tol=None, limits=Limits(time_limit=0.0))
+    found = solve(
+        problem_of(k, "free"), rng.normal(size=(30, 4)), tol=1e-8, gap_tol=None, limits=Limits(time_limit=0.0)
+    )
     assert found.status is Status.TIME_LIMIT
     assert np.isfinite(found.beta).all()
     assert np.shape(found.bias) == (() if k == 2 else (3,))

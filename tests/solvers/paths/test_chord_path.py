@@ -94,7 +94,12 @@ def test_between_solutions_coefficients_lie_on_the_chord():
         for C, beta, bias in ((1.0, [1.0, -1.0], 0.0), (3.0, [3.0, -1.0], 4.0), (5.0, [3.0, 0.0], 6.0))
     ]
     path = ChordPath(nodes, Status.OPTIMAL)
-    for C, beta, bias in ((1.0, [1.0, -1.0], 0.0), (2.5, [2.5, -1.0], 3.0), (3.0, [3.0, -1.0], 4.0), (4.0, [3.0, -0.5], 5.0)):
+    for C, beta, bias in (
+        (1.0, [1.0, -1.0], 0.0),
+        (2.5, [2.5, -1.0], 3.0),
+        (3.0, [3.0, -1.0], 4.0),
+        (4.0, [3.0, -0.5], 5.0),
+    ):
         found = path.at(C)
         np.testing.assert_allclose(found[0], beta)
         assert found[1] == pytest.approx(bias)
