@@ -86,3 +86,13 @@ def test_an_adaptive_score_is_the_mass_of_all_that_is_as_probable():
     for p in itertools.permutations([0.5, 0.2, 0.3]):
         sums = [sum(q for q in p if q >= own) for own in p]
         np.testing.assert_allclose(adaptive_scores(np.array([p]))[0], sums)
+
+
+@pytest.mark.parametrize("stretch", [1, 7, 30, 10**6])
+def test_bounds_are_the_same_in_stretches_of_any_length(stretch, rng, monkeypatch):
+    values, columns, residuals = rng.normal(size=(20, 3)), rng.integers(0, 3, 10), rng.random(10)
+    rank = rank_of(0.8, 10)
+    monkeypatch.setattr("mercer.solvers.calibration.conformal._STRETCH", stretch)
+    low, high = bounds(values, columns, residuals, 0.8)
+    np.testing.assert_allclose(low, np.sort(values[:, columns] - residuals, axis=1)[:, 10 - rank])
+    np.testing.assert_allclose(high, np.sort(values[:, columns] + residuals, axis=1)[:, rank - 1])

@@ -152,3 +152,33 @@ def test_a_rough_solution_is_refined_rather_than_let_the_objective_rise():
     objectives = np.array([step.objective for step in found.steps])
     assert (np.diff(objectives) <= 1e-9 * objectives[0]).all()
     assert found.status in (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
+
+
+def test_random_outliers_are_up_to_half_of_the_rows():
+    sets = ramp_cccp.random_outliers(2000, 200, np.random.RandomState(0))
+    shares = np.array([each.mean() for each in sets])
+    assert shares.max() <= 0.55
+    assert shares.min() <= 0.05
+    assert 0.2 <= shares.mean() <= 0.3
+
+
+def test_a_start_of_coefficients_is_for_the_first_set_alone(monkeypatch):
+    starts = []
+    first = ramp_cccp.solve
+
+    def noted(*args, start=None, **named):
+        starts.append(start)
+        return first(*args, start=start, **named)
+
+    monkeypatch.setattr(ramp_cccp, "solve", noted)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    problem = RampMargin(np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(20), 0.0)
+    start, sets = np.zeros(20), [None, *ramp_cccp.random_outliers(20, 2, np.random.RandomState(0))]
+    found = ramp_cccp.solve_from_several(
+        problem, StoredMatrix.of(X @ X.T), sets, limits=Limits(), start=start, tol=1e-6, convex=True
+    )
+    assert starts[0] is start
+    assert starts[1:] == [None, None]
+    assert found.steps[-1].objective == min(found.objectives)
+    assert len(found.objectives) == 3

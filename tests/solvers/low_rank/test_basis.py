@@ -120,3 +120,12 @@ def test_sums_over_blocks_are_products_with_the_matrix():
     matrix, V, beta = kernel(rows, X[MARKS]), rng.normal(size=(blocks.n_features, 2)), rng.normal(size=(5000, 2))
     np.testing.assert_allclose(blocks.values(V), matrix @ V, atol=1e-11)
     np.testing.assert_allclose(blocks.combination(beta), matrix.T @ beta, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_jitter_is_a_share_of_the_largest_entry(dtype):
+    gram = np.diag([1e-6, 1.0, 1e3])
+    factor, jitter = jittered_factor(gram, dtype)
+    np.testing.assert_allclose(factor @ factor.T, gram + jitter * np.eye(3), rtol=1e-12)
+    assert 1e-3 <= jitter / (1e3 * np.finfo(dtype).eps) <= 1e3
+    assert jittered_factor(np.zeros((2, 2)), dtype)[1] > 0.0
