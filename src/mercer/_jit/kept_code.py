@@ -15,6 +15,7 @@ from llvmlite.binding import get_host_cpu_features
 from numba.core import config as numba_config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
+from numba.core.runtime import rtsys
 
 from mercer._jit.cache import PACKAGE, one_writer, python_and_machine
 from mercer._jit.fingerprint import argument_layout, fingerprint
@@ -132,7 +133,10 @@ class KeptCode(FunctionCache):
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = super().load_overload(sig, target_context) if self._folder else None
+            # The memory of arrays is all of Numba's runtime that code on disk needs. Numba would load all that it takes
+            # to compile, too, which takes longer than everything else here.
+            rtsys.initialize(target_context)
+            found = self._load_overload(sig, target_context) if self._folder else None
         except Exception:  # noqa: BLE001 - a damaged file may raise anything
             self._forget()
             found = None

@@ -27,7 +27,18 @@ def _depth() -> int:
     return getattr(_here, "depth", 0)
 
 
-class _Piece(JITCodeLibrary):
+class _Library(JITCodeLibrary):
+    """Numba's library, which makes a manager of passes once, and not for each function that is only declared."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+
+class _Piece(_Library):
     """Intermediate code that others link, of which no machine code is made.
 
     A function that calls no other is optimised on its own, under its own permissions (`vector_loop`); any other is
@@ -46,7 +57,7 @@ class _Piece(JITCodeLibrary):
         self._finalized = True
 
 
-class _Whole(JITCodeLibrary):
+class _Whole(_Library):
     """Machine code of a function that Python calls, and of all that is inlined into it."""
 
     def _finalize_specific(self) -> None:
@@ -84,8 +95,11 @@ class _OnePiece(Compiler):
         library = (_Piece if is_inside else _Whole)(target.codegen(), "mercer")
         library.enable_object_caching()
         flags = _Flags(flags)
+        flags.no_cfunc_wrapper = True
         if is_inside:
-            flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+            flags.no_compile = flags.no_cpython_wrapper = True
+        else:
+            flags.forceinline = False
         super().__init__(typing, target, library, args, returned, flags, known)
 
     def compile_extra(self, func: Any) -> Any:

@@ -42,7 +42,7 @@ SOLVED = (Status.OPTIMAL, Status.OPTIMAL_INACCURATE)
 _MEANINGS = {
     "OPTIMAL": "solved to the tolerance",
     "OPTIMAL_INACCURATE": "as accurate as double precision allows, but not to the tolerance asked for",
-    "ITERATION_LIMIT": "stopped at max_iter before the tolerance was met",
+    "ITERATION_LIMIT": "stopped after as many steps as were allowed, before the tolerance was met",
     "TIME_LIMIT": "stopped at time_limit before the tolerance was met, or shown to be met",
     "MEMORY_LIMIT": "stopped because memory_limit leaves no room for a working set",
     "STALLED": "stopped because no step improved the solution any more",

@@ -228,7 +228,7 @@ def test_a_tenth_of_a_second_gives_what_can_be_had_and_a_sentence(rng, kind):
     with pytest.warns(ConvergenceWarning, match="A larger time_limit judges more|had no time"):
         model = kind(time_limit=0.1).fit(X, y)
     assert model.predict(X).shape == (2000,)
-    assert model.ending_ == "the time was over"
+    assert model.ending_ == "the time was up"
 
 
 def test_who_stops_it_keeps_the_best_so_far(cancer):

@@ -21,9 +21,7 @@ def run(Q, linear, lower, upper, has_equality, max_steps=1000, start=None, free=
     gradient = np.zeros(matrix.shape[1])
     gradient[:n] = linear - Q @ beta
     free = np.ones(n, dtype=bool) if free is None else free
-    ending = newton_steps(
-        matrix, beta, gradient, lower, upper, free, np.zeros(len(beta), np.int64), int(has_equality), 1e-11, max_steps
-    )
+    ending = newton_steps(matrix, beta, gradient, lower, upper, free, None, int(has_equality), 1e-11, max_steps)
     return ending, beta, gradient[:n], free
 
 

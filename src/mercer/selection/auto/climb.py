@@ -53,7 +53,7 @@ WORTH_MORE = 0.25
 MOST_BLENDED = 3
 
 # Why a search ended that did not end itself.
-_ENDS = {Status.TIME_LIMIT: "the time was over", Status.INTERRUPTED: "it was stopped"}
+_ENDS = {Status.TIME_LIMIT: "the time was up", Status.INTERRUPTED: "it was stopped"}
 
 Batch = dict[Point, Sequence[float]]
 
@@ -91,7 +91,7 @@ class Climb:
     refits: bool = True
     nests: bool = False
     known: dict[Point, Judged] = field(default_factory=dict)
-    ending: str = "every rung was climbed"
+    ending: str = "all that was planned had been tried"
 
     def search(self, random_state: Any, classifies: bool, is_gram: bool) -> Table:
         """The `Table` of all that was tried."""
@@ -282,7 +282,7 @@ class Climb:
             found = self._best()
             idle = 0 if found.score - mark > WORTH_MORE * found.error else idle + 1
         if idle >= IDLE_TURNS:
-            self.ending = "the last turns gained less than the folds can tell apart"
+            self.ending = "the last rounds gained less than the folds can tell apart"
 
 
 def _parts(task: "Task", random_state: Any, classifies: bool, is_gram: bool) -> list["Task"]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer._jit.compile import jit
 from mercer._types import Array, BoolArray, FloatArray, IndexArray
-from mercer.solvers.class_pairs.solve_pairs import ENDING, LANES, pair_matrix, room_for_pairs
+from mercer.solvers.class_pairs.solve_pairs import ENDING, LANES, largest_pair, pair_matrix
 from mercer.solvers.dual_qp.block_steps import LEFT, OPTIMAL, gradient_afresh, margin, solve_in_precision
 
 
@@ -42,16 +42,15 @@ def _taking_part(folds: IndexArray, fold: int, is_near: BoolArray, places: Index
 
 
 @jit
-def _submatrix(matrix: Array, places: IndexArray, buffer: Array) -> Array:
+def _submatrix(matrix: Array, places: IndexArray) -> Array:
     """The rows and columns at `places`, rows padded with zeros."""
     m = places.shape[0]
-    width = (m + LANES - 1) // LANES * LANES
-    out = buffer[: m * width].reshape((m, width))
+    out = np.empty((m, (m + LANES - 1) // LANES * LANES), matrix.dtype)
     for a in range(m):
         source, target = matrix[places[a]], out[a]
         for b in range(m):
             target[b] = source[places[b]]
-        for b in range(m, width):
+        for b in range(m, target.shape[0]):
             target[b] = 0
     return out
 
@@ -61,12 +60,11 @@ def _solve_some(
     pair: tuple[Array, FloatArray, FloatArray, FloatArray],
     places: IndexArray,
     goal: Goal,
-    buffer: Array,
     beta: FloatArray,
 ) -> int:
     """Solve the points at `places` among themselves, with the other coefficients zero; the ending."""
     (matrix, signs, lower, upper), f = pair, places.shape[0]
-    few = _submatrix(matrix, places, buffer)
+    few = _submatrix(matrix, places)
     some, gradient = np.empty(f), np.empty(few.shape[1])
     _, ending, _, _ = solve_in_precision(
         few, signs[places], lower[places], upper[places], goal.convex, goal.tol, goal.max_iter, some, gradient
@@ -85,7 +83,6 @@ def _without(
     pair: tuple[Array, FloatArray, FloatArray, FloatArray],
     near: BoolArray,
     goal: Goal,
-    buffer: Array,
     beta: FloatArray,
     gradient: FloatArray,
 ) -> tuple[int, float]:
@@ -103,7 +100,7 @@ def _without(
         f = _taking_part(folds, fold, near if attempt == 0 else everything, places)
         if f == 0:
             continue
-        ending = _solve_some(pair, places[:f], goal, buffer, beta)
+        ending = _solve_some(pair, places[:f], goal, beta)
         gradient_afresh(matrix, signs, beta, gradient)
         violation, bias = margin(beta, gradient, closed_below, closed_above)
         if ending == OPTIMAL and violation <= goal.tol:
@@ -138,15 +135,14 @@ def left_out_class_pairs(
         Receives the values; those of points of other classes are not touched.
     """
     K, edges, pairs, box, ridge = problems
-    largest, width = room_for_pairs(edges)
-    buffer, part = np.empty(largest * width, K.dtype), np.empty(largest * width, K.dtype)
+    largest = largest_pair(edges)
     signs, lower, upper = np.empty(largest), np.empty(largest), np.empty(largest)
     beta, gradient, near = np.empty(largest), np.empty(largest), np.empty(largest, np.bool_)
     rows, own_folds = np.empty(largest, np.int64), np.empty(largest, np.int64)
     for p in range(begin, end):
         i, j = pairs[p, 0], pairs[p, 1]
         pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
-        matrix = pair_matrix(K, pair, box, ridge, buffer, signs, lower, upper)
+        matrix = pair_matrix(K, pair, box, ridge, signs, lower, upper)
         m, own = matrix.shape[0], pair[1] - pair[0]
         for k in range(m):
             rows[k] = pair[0] + k if k < own else pair[2] + k - own
@@ -159,7 +155,7 @@ def left_out_class_pairs(
         for fold in range(-1, n_folds):
             if fold >= 0:
                 own_pair = (matrix, signs[:m], lower[:m], upper[:m])
-                ending, bias = _without(fold, own_folds[:m], own_pair, near[:m], goal, part, beta[:m], gradient[:m])
+                ending, bias = _without(fold, own_folds[:m], own_pair, near[:m], goal, beta[:m], gradient[:m])
                 if ending == LEFT:
                     report[p, ENDING] = LEFT
             for k in range(m):

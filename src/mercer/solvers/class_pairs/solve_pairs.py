@@ -20,19 +20,18 @@ STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
 
 
 @jit
-def _gathered(K: Array, pair: tuple[int, int, int, int], buffer: Array) -> Array:
-    """The entries of a pair, in the memory of `buffer`, rows padded with zeros."""
+def _gathered(K: Array, pair: tuple[int, int, int, int]) -> Array:
+    """The entries of a pair, rows padded with zeros."""
     first, last, other_first, other_last = pair
     own, m = last - first, last - first + other_last - other_first
-    width = (m + LANES - 1) // LANES * LANES
-    matrix = buffer[: m * width].reshape((m, width))
+    matrix = np.empty((m, (m + LANES - 1) // LANES * LANES), K.dtype)
     for k in range(m):
         source, target = K[first + k if k < own else other_first + k - own], matrix[k]
         for c in range(own):
             target[c] = source[first + c]
         for c in range(own, m):
             target[c] = source[other_first - own + c]
-        for c in range(m, width):
+        for c in range(m, target.shape[0]):
             target[c] = 0
     return matrix
 
@@ -72,24 +71,23 @@ def pair_matrix(
     pair: tuple[int, int, int, int],
     box: FloatArray,
     ridge: FloatArray,
-    buffer: Array,
     signs: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
 ) -> Array:
-    """The matrix of a pair, in the memory of `buffer`; its signs and bounds are written."""
-    matrix = _gathered(K, pair, buffer)
+    """The matrix of a pair; its signs and bounds are written."""
+    matrix = _gathered(K, pair)
     _set_up(matrix, pair[1] - pair[0], _of_pair(box, pair), _of_pair(ridge, pair), signs, lower, upper)
     return matrix
 
 
 @jit
-def room_for_pairs(edges: IndexArray) -> tuple[int, int]:
-    """Number of points of the largest pair, and the row length of its matrix."""
+def largest_pair(edges: IndexArray) -> int:
+    """More points than any pair has: twice those of the largest class."""
     largest = 0
     for c in range(edges.shape[0] - 1):
         largest = max(largest, 2 * (edges[c + 1] - edges[c]))
-    return largest, (largest + LANES - 1) // LANES * LANES
+    return largest
 
 
 @jit
@@ -166,12 +164,11 @@ def solve_class_pairs(
     report : ndarray (n_pairs, 5)
         Receives STEPS, ENDING, VIOLATION, BIAS and DUAL objective.
     """
-    largest, width = room_for_pairs(edges)
-    buffer, coefficients = np.empty(largest * width, K.dtype), np.empty(largest)
+    coefficients = np.empty(largest_pair(edges))
     for p in range(begin, end):
         i, j = pairs[p, 0], pairs[p, 1]
         pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
-        matrix, own = _gathered(K, pair, buffer), pair[1] - pair[0]
+        matrix, own = _gathered(K, pair), pair[1] - pair[0]
         beta = coefficients[: matrix.shape[0]]
         solve_class_pair(
             matrix, own, _of_pair(box, pair), _of_pair(ridge, pair), convex, tol, max_iter, beta, report[p]

@@ -39,14 +39,22 @@ def _free_places(free: BoolArray, places: IndexArray) -> int:
 
 
 @jit
+def _group(groups: IndexArray | None, i: int) -> int:
+    """The group of a coordinate; there is only one without `groups`."""
+    if groups is None:
+        return 0
+    return groups[i]
+
+
+@jit
 def _write_system(
-    matrix: Array, places: IndexArray, f: int, groups: IndexArray, added: float, ridge: float, system: FloatArray
+    matrix: Array, places: IndexArray, f: int, groups: IndexArray | None, added: float, ridge: float, room: FloatArray
 ) -> None:
     """The lower triangle of Q_FF + added 11' + ridge I, with a vector of ones per group."""
     for i in range(f):
-        source, row, group = matrix[places[i]], system[i], groups[places[i]]
+        source, row, group = matrix[places[i]], room[i], _group(groups, places[i])
         for j in range(i):
-            row[j] = source[places[j]] + (added if groups[places[j]] == group else 0.0)
+            row[j] = source[places[j]] + (added if _group(groups, places[j]) == group else 0.0)
         row[i] = source[places[i]] + added + ridge
 
 
@@ -56,56 +64,56 @@ def _direction(
     places: IndexArray,
     f: int,
     gradient: Array,
-    groups: IndexArray,
+    groups: IndexArray | None,
     n_groups: int,
-    system: FloatArray,
-    step: FloatArray,
-    ones: FloatArray,
+    room: FloatArray,
 ) -> bool:
-    """Write the Newton step of the free coordinates to `step`; False if the system cannot be solved."""
-    mean = 0.0
+    """Write the Newton step of the free coordinates behind the system in `room`; False if it cannot be solved."""
+    mean, n = 0.0, matrix.shape[0]
     for i in range(f):
         mean += matrix[places[i], places[i]] / f
     # For steps that sum to zero this changes nothing, but it makes the system well conditioned.
     added = mean if n_groups > 0 else 0.0
     ridge = FIRST_RIDGE
-    _write_system(matrix, places, f, groups, added, ridge * f * mean, system)
-    while not factorise(system, f):
+    while True:
+        _write_system(matrix, places, f, groups, added, ridge * f * mean, room)
+        if factorise(room, f):
+            break
         ridge *= 1000.0
         if ridge > LAST_RIDGE or mean <= 0.0:
             return False
-        _write_system(matrix, places, f, groups, added, ridge * f * mean, system)
+    step = room[n]
     for i in range(f):
         step[i] = gradient[places[i]]
-    if n_groups > 0:
-        _take_off_means(places, f, groups, step)
-    substitute(system, f, step)
     for g in range(n_groups):
+        _take_off_mean(places, f, groups, g, step)
+        ones = room[n + 1 + g]
         for i in range(f):
-            ones[g, i] = 1.0 if groups[places[i]] == g else 0.0
-        substitute(system, f, ones[g])
-    if n_groups == 1:
-        _keep_sum(f, step, ones[0])
-    elif n_groups == 2:
-        _keep_two_sums(places, f, groups, step, ones)
+            ones[i] = 1.0 if _group(groups, places[i]) == g else 0.0
+    for k in range(n, n + 1 + n_groups):
+        substitute(room, f, room[k])
+    if groups is not None:
+        _keep_two_sums(places, f, groups, step, room[n + 1], room[n + 2])
+    elif n_groups > 0:
+        _keep_sum(f, step, room[n + 1])
     return True
 
 
 @jit
-def _take_off_means(places: IndexArray, f: int, groups: IndexArray, values: Array) -> None:
-    """Subtract the mean of its group from each value.
+def _take_off_mean(places: IndexArray, f: int, groups: IndexArray | None, g: int, values: Array) -> None:
+    """Subtract the mean of a group from each of its values.
 
     The bias absorbs the common part of the gradients anyway. Left in, it would dominate the step where kernel values
     are small, and by cancellation the rest would no longer sum to zero.
     """
-    total, count = np.zeros(2), np.zeros(2)
+    total, count = 0.0, 0.0
     for i in range(f):
-        g = groups[places[i]]
-        total[g] += values[i]
-        count[g] += 1.0
+        if _group(groups, places[i]) == g:
+            total += values[i]
+            count += 1.0
     for i in range(f):
-        g = groups[places[i]]
-        values[i] -= total[g] / count[g]
+        if _group(groups, places[i]) == g:
+            values[i] -= total / count
 
 
 @jit
@@ -120,24 +128,31 @@ def _keep_sum(f: int, step: FloatArray, ones: FloatArray) -> None:
 
 
 @jit
-def _keep_two_sums(places: IndexArray, f: int, groups: IndexArray, step: FloatArray, ones: FloatArray) -> None:
-    """Subtract multiples of both rows of `ones` from the step so that it sums to zero in each group."""
-    total, by_bias, bias = np.zeros(2), np.zeros((2, 2)), np.zeros(2)
+def _keep_two_sums(
+    places: IndexArray, f: int, groups: IndexArray, step: FloatArray, first: FloatArray, second: FloatArray
+) -> None:
+    """Subtract multiples of `first` and `second` from the step so that it sums to zero in each group."""
+    total, by_first, by_second, other_total, other_by_first, other_by_second = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(f):
-        g = groups[places[i]]
-        by_bias[g, 0] += ones[0, i]
-        by_bias[g, 1] += ones[1, i]
-        total[g] += step[i]
-    if by_bias[1, 1] == 0.0:  # the group has no free coordinate
-        bias[0] = total[0] / by_bias[0, 0]
-    elif by_bias[0, 0] == 0.0:
-        bias[1] = total[1] / by_bias[1, 1]
+        if groups[places[i]] == 0:
+            total += step[i]
+            by_first += first[i]
+            by_second += second[i]
+        else:
+            other_total += step[i]
+            other_by_first += first[i]
+            other_by_second += second[i]
+    bias, other_bias = 0.0, 0.0
+    if other_by_second == 0.0:  # the group has no free coordinate
+        bias = total / by_first
+    elif by_first == 0.0:
+        other_bias = other_total / other_by_second
     else:
-        determinant = by_bias[0, 0] * by_bias[1, 1] - by_bias[0, 1] * by_bias[1, 0]
-        bias[0] = (total[0] * by_bias[1, 1] - by_bias[0, 1] * total[1]) / determinant
-        bias[1] = (by_bias[0, 0] * total[1] - total[0] * by_bias[1, 0]) / determinant
+        determinant = by_first * other_by_second - by_second * other_by_first
+        bias = (total * other_by_second - by_second * other_total) / determinant
+        other_bias = (by_first * other_total - total * other_by_first) / determinant
     for i in range(f):
-        step[i] -= bias[0] * ones[0, i] + bias[1] * ones[1, i]
+        step[i] -= bias * first[i] + other_bias * second[i]
 
 
 @jit
@@ -180,33 +195,32 @@ def _common_gradient(gradient: Array, places: IndexArray, f: int) -> float:
 
 
 @jit
-def _common_gradients(
+def _gradient_of_group(
     beta: FloatArray,
     gradient: Array,
     lower: FloatArray,
     upper: FloatArray,
     free: BoolArray,
     groups: IndexArray,
-    bias: FloatArray,
-) -> None:
-    """The bias of each of two groups; the middle of the allowed interval for one without free coordinates."""
-    total, count, highest, lowest = np.zeros(2), np.zeros(2), np.full(2, -UNBOUNDED), np.full(2, UNBOUNDED)
+    group: int,
+) -> float:
+    """The bias of one of two groups; the middle of the allowed interval without free coordinates."""
+    total, count, highest, lowest = 0.0, 0.0, -UNBOUNDED, UNBOUNDED
     for i in range(beta.shape[0]):
-        g = groups[i]
+        if groups[i] != group:
+            continue
         if free[i]:
-            total[g] += gradient[i]
-            count[g] += 1.0
+            total += gradient[i]
+            count += 1.0
         if beta[i] < upper[i]:
-            highest[g] = max(highest[g], gradient[i])
+            highest = max(highest, gradient[i])
         if beta[i] > lower[i]:
-            lowest[g] = min(lowest[g], gradient[i])
-    for g in range(2):
-        if count[g] > 0.0:
-            bias[g] = total[g] / count[g]
-        elif highest[g] > -UNBOUNDED and lowest[g] < UNBOUNDED:
-            bias[g] = 0.5 * (highest[g] + lowest[g])
-        else:
-            bias[g] = highest[g] if highest[g] > -UNBOUNDED else (lowest[g] if lowest[g] < UNBOUNDED else 0.0)
+            lowest = min(lowest, gradient[i])
+    if count > 0.0:
+        return total / count
+    if highest > -UNBOUNDED and lowest < UNBOUNDED:
+        return 0.5 * (highest + lowest)
+    return highest if highest > -UNBOUNDED else (lowest if lowest < UNBOUNDED else 0.0)
 
 
 @jit
@@ -216,13 +230,14 @@ def _violations(
     lower: FloatArray,
     upper: FloatArray,
     free: BoolArray,
-    groups: IndexArray,
-    bias: FloatArray,
+    groups: IndexArray | None,
+    bias: float,
+    other_bias: float,
 ) -> tuple[float, float, int]:
     """Largest violation among the free coordinates and among the bounded ones, and the index of the latter."""
     unequal, worst, which = 0.0, 0.0, 0
     for i in range(beta.shape[0]):
-        above = gradient[i] - bias[groups[i]]
+        above = gradient[i] - (bias if _group(groups, i) == 0 else other_bias)
         if free[i]:
             unequal = max(unequal, abs(above))
         elif above > worst and beta[i] < upper[i]:
@@ -240,7 +255,7 @@ def newton_steps(
     lower: FloatArray,
     upper: FloatArray,
     free: BoolArray,
-    groups: IndexArray,
+    groups: IndexArray | None,
     n_groups: int,
     least: float,
     max_steps: int,
@@ -253,8 +268,11 @@ def newton_steps(
         K + s 11' + R and its negative gradient, padded as in `pair_steps`.
     beta, free : ndarray (n,)
         The point, and which coordinates are free; both are changed.
-    groups : ndarray (n,) of int
-        The fixed sum that each coordinate belongs to, of `n_groups` (0, 1 or 2; zeros if there is none).
+    groups : ndarray (n,) of int, or None
+        Which of two fixed sums each coordinate belongs to; None if there is one or none. Then code for two is not
+        compiled.
+    n_groups : int
+        How many sums are fixed: 0, 1 or 2.
     least : float
         A violation that counts as none.
 
@@ -264,9 +282,10 @@ def newton_steps(
         EXACT, NO_STEP (indefinite, or nothing is free), or UNFINISHED.
     """
     n = beta.shape[0]
-    places, system = np.empty(n, np.int64), np.empty((n, n))
-    step, ones, bias = np.empty(n), np.empty((2, n)), np.zeros(2)
-    largest = 0.0
+    # The system, and below it the step and a vector of ones for each group, in one array: every form of allocation
+    # takes time to compile.
+    places, room = np.empty(n, np.int64), np.empty((n + 1 + n_groups, n))
+    largest, bias, other_bias = 0.0, 0.0, 0.0
     for i in range(n):
         largest = max(largest, matrix[i, i])
     corrections = 0
@@ -274,9 +293,9 @@ def newton_steps(
         f = _free_places(free, places)
         if f < 1 + n_groups:
             return NO_STEP
-        if not _direction(matrix, places, f, gradient, groups, n_groups, system, step, ones):
+        if not _direction(matrix, places, f, gradient, groups, n_groups, room):
             return NO_STEP
-        at_bound = _move(matrix, places, f, step, beta, gradient, lower, upper)
+        at_bound = _move(matrix, places, f, room[n], beta, gradient, lower, upper)
         size = 0.0
         for i in range(n):
             size += abs(beta[i])
@@ -285,11 +304,12 @@ def newton_steps(
         if at_bound >= 0:
             free[at_bound] = False
             continue
-        if n_groups == 1:
-            bias[0] = _common_gradient(gradient, places, f)
-        elif n_groups == 2:
-            _common_gradients(beta, gradient, lower, upper, free, groups, bias)
-        unequal, worst, which = _violations(beta, gradient, lower, upper, free, groups, bias)
+        if groups is not None:
+            bias = _gradient_of_group(beta, gradient, lower, upper, free, groups, 0)
+            other_bias = _gradient_of_group(beta, gradient, lower, upper, free, groups, 1)
+        elif n_groups > 0:
+            bias = _common_gradient(gradient, places, f)
+        unequal, worst, which = _violations(beta, gradient, lower, upper, free, groups, bias, other_bias)
         rounding = max(least, 4.0 * EPSILON * largest * size)
         if worst > rounding:
             free[which] = True

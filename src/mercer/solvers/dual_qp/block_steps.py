@@ -126,7 +126,9 @@ def solve_plain(
         Receive the solution.
     """
     m, width = matrix.shape
-    diag, scores, rise, fall = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
+    # One allocation, since every form of it takes time to compile.
+    room = np.empty((7, width))
+    diag, scores, rise, fall = room[0], room[1], room[2], room[3]
     begin(matrix, linear, lower, upper, beta, gradient, diag, rise, fall)
     allowed, taken = PAIR_STEPS * m if max_iter < 0 else min(PAIR_STEPS * m, max_iter), 0
     fine = STEP_SHARE * tol
@@ -147,7 +149,7 @@ def solve_plain(
             return taken, NOT_CONVEX, violation, bias
         if violation <= ROUNDING:
             return taken, OPTIMAL if violation <= tol else OPTIMAL_INACCURATE, violation, bias
-        exact, violation, bias = _finish(matrix, linear, lower, upper, violation, bias, beta, gradient)
+        exact, violation, bias = _finish(matrix, linear, lower, upper, violation, bias, beta, gradient, room)
         if violation <= tol:
             return taken, OPTIMAL, violation, bias
         if enough == fine or not stepped:
@@ -170,16 +172,16 @@ def _finish(
     bias: float,
     beta: FloatArray,
     gradient: Array,
+    room: FloatArray,
 ) -> tuple[bool, float, float]:
     """Newton steps to rounding error: (whether they converged, violation, bias); the better point is in `beta`."""
     m, width = matrix.shape
-    better, moved, free = np.empty(m), np.empty(width), np.empty(m, np.bool_)
+    better, free, moved = room[4, :m], room[5, :m], room[6]
     for i in range(width):
         moved[i] = gradient[i]
     for i in range(m):
         better[i], free[i] = beta[i], lower[i] < beta[i] < upper[i]
-    groups = np.zeros(m, np.int64)
-    exact = newton_steps(matrix, better, moved, lower, upper, free, groups, 1, ROUNDING, NEWTON_SLICE) == EXACT
+    exact = newton_steps(matrix, better, moved, lower, upper, free, None, 1, ROUNDING, NEWTON_SLICE) == EXACT
     if gradient_afresh(matrix, linear, better, moved) < NEVER_BINDS:
         improved, its_bias = margin(better, moved, lower, upper)
         if improved <= violation:
@@ -237,6 +239,17 @@ def step_plain(
     return taken, LEFT, violation, bias
 
 
+def _rounded(matrix: Array) -> bool | None:
+    """True for a matrix in single precision, None for one in double: a branch that asks for None is compiled or not."""
+    return None if matrix.dtype == np.float64 else True
+
+
+@overload(_rounded)
+def _rounded_by_type(matrix):
+    return (lambda matrix: None) if matrix.dtype == types.float64 else (lambda matrix: True)  # noqa: ARG005
+
+
+@jit
 def solve_in_precision(
     matrix: Array,
     linear: FloatArray,
@@ -248,17 +261,23 @@ def solve_in_precision(
     beta: FloatArray,
     gradient: Array,
 ) -> tuple[int, int, float, float]:
-    """`solve_plain` for a matrix in double precision, `step_plain` for one in single; inside compiled code."""
-    solve = solve_plain if matrix.dtype == np.float64 else step_plain
-    return solve(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
+    """`solve_plain` for a matrix in double precision, `step_plain` for one in single."""
+    return _solve_or_step(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient, _rounded(matrix))
 
 
-@overload(solve_in_precision, inline="always")
-def _chosen_by_precision(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):  # noqa: ARG001
-    def exactly(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
+@jit
+def _solve_or_step(
+    matrix: Array,
+    linear: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    convex: bool,
+    tol: float,
+    max_iter: int,
+    beta: FloatArray,
+    gradient: Array,
+    is_rounded: bool | None,
+) -> tuple[int, int, float, float]:
+    if is_rounded is None:
         return solve_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
-
-    def by_steps(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient):
-        return step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)
-
-    return exactly if matrix.dtype == types.float64 else by_steps
+    return step_plain(matrix, linear, lower, upper, convex, tol, max_iter, beta, gradient)

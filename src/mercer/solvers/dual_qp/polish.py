@@ -257,7 +257,7 @@ def _newton_on_piece(
     """Newton steps within the piece where the dual is quadratic; `beta` and the padded `gradient` are updated."""
     n, ending, slices = len(problem), UNFINISHED, 0
     piece = Piece(problem, beta, working.lower, working.upper, gradient[:n], bias)
-    groups = np.zeros(n, np.int64) if problem.groups is None else problem.groups[working.indices].astype(np.int64)
+    groups = None if problem.groups is None else problem.groups[working.indices].astype(np.int64)
     n_groups = int(problem.has_equality) if problem.groups is None else 2
     free = (beta > piece.lower) & (beta < piece.upper)
     gradient[:n] -= piece.slope

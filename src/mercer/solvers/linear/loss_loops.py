@@ -110,17 +110,20 @@ def respond(
 
 
 @jit
-def slope_along(t: float, values: FloatArray, direction: FloatArray, losses: RoundedLosses) -> tuple[float, float]:
-    """First and second derivative of the rounded losses at values + t direction."""
+def slope_along(
+    t: float, values: FloatArray, direction: FloatArray | None, losses: RoundedLosses
+) -> tuple[float, float]:
+    """First and second derivative of the rounded losses at values + t direction; None stands for ones."""
     linear, lower, upper, ridge, epsilon, inverse, centre = losses
     first, second = 0.0, 0.0
     for i in range(values.shape[0]):
-        z = linear[i] - values[i] - t * direction[i]
+        along = 1.0 if direction is None else direction[i]
+        z = linear[i] - values[i] - t * along
         curvature = ridge[i] + inverse[i]
         beta, inside = _response(z, lower[i], upper[i], curvature, inverse[i] * centre[i], epsilon)
-        first -= beta * direction[i]
+        first -= beta * along
         if inside:
-            second += direction[i] * direction[i] / curvature
+            second += along * along / curvature
     return first, second
 
 
@@ -193,10 +196,9 @@ def bracketed_minimum(
 @jit
 def settled_bias(values: FloatArray, losses: RoundedLosses) -> float:
     """The shift of all values at which the responses sum to zero."""
-    ones, low, high, t = np.ones(values.shape[0]), -BEYOND, BEYOND, 0.0
-    reach = 1.0
+    low, high, t, reach = -BEYOND, BEYOND, 0.0, 1.0
     for _ in range(200):
-        first, second = slope_along(t, values, ones, losses)
+        first, second = slope_along(t, values, None, losses)
         if first == 0.0:
             break
         if first > 0.0:

@@ -109,7 +109,7 @@ class _Newton:
         self.change, self.slope = np.empty(n), np.empty(n)
         self.is_fused = d < small_newton.LARGEST and products.n_entries <= small_newton.MOST_ENTRIES
         if self.is_fused:
-            self.room = Room(np.empty((d + 1, d + 1)), np.empty(n))
+            self.room = Room(np.empty((d + 2, d + 1)), np.empty(n))
         self.best_beta, self.best_sum = self.beta.copy(), self.sum.copy()
         self.has_kinks = not dual.ridge.all()
         self.width = FIRST_WIDTH * max(float(np.mean(np.abs(dual.linear - self.values))), 1e-12)
@@ -117,7 +117,9 @@ class _Newton:
         # With a free bias the sum of beta is zero, and not penalised.
         self.priced = 0.0 if dual.has_equality else dual.scale
         self.primal = np.inf
-        self.dual_value = dual_value(self.beta, self.sum, dual.linear, dual.ridge, dual.epsilon, self.priced)
+        self.dual_value = 0.0
+        if start is not None:
+            self.dual_value = dual_value(self.beta, self.sum, dual.linear, dual.ridge, dual.epsilon, self.priced)
         self.best, self.steps, self.trace = (self.w.copy(), 0.0), 0, []
         self.flat_steps = 0
 
@@ -153,14 +155,16 @@ class _Newton:
         """Iterate to an end; the status."""
         last_better, gap, before = 0, np.inf, np.inf
         patience = HOPELESS * (5 if self.has_kinks else 1)
+        distance = -1.0
         if (
             self.is_fused
             and self.products.n_entries <= small_newton.FEW_ENTRIES
             and not (limits.callbacks or limits.stop())
         ):
-            self._run_in_one(gap_tol, min(small_newton.STEPS_IN_ONE, limits.iterations_left(0)))
+            distance = self._run_in_one(gap_tol, min(small_newton.STEPS_IN_ONE, limits.iterations_left(0)))
         while True:
-            distance = self._respond()
+            if distance < 0.0:
+                distance = self._respond()
             residual = self._residual()
             before, gap = gap, share_of_gap(self.primal, self.dual_value)
             last_better = self.steps if gap < 0.99 * before else last_better
@@ -180,6 +184,7 @@ class _Newton:
             elif self._is_stuck():
                 residual = self._restarted()
             self._step(residual)
+            distance = -1.0
 
     def _is_stuck(self) -> bool:
         """Whether steps have been tiny for long: all responses are at bounds, and a free bias and w hold each other."""
@@ -196,11 +201,14 @@ class _Newton:
         self._respond()
         return self._residual()
 
-    def _run_in_one(self, gap_tol: float, steps: int) -> None:
-        """The first steps in one compiled call, which callbacks cannot see one by one."""
+    def _run_in_one(self, gap_tol: float, steps: int) -> float:
+        """The first steps in one compiled call, which callbacks cannot see one by one.
+
+        Returns the length of the proximal step if the gap is small enough, and -1 if it is not known.
+        """
         best = Best(self.w.copy(), self.best_beta, self.best_sum, np.array([1e300, self.dual_value]))
         before = self.inverse.max(initial=0.0)
-        self.steps = small_newton.fused_run(
+        self.steps, distance, self.balance = small_newton.fused_run(
             self.products.rows, self._rounded, self._point, best, self.constant, self.room,
             self.has_kinks, gap_tol, steps,
         )  # fmt: skip
@@ -208,6 +216,7 @@ class _Newton:
         self.best = best.w, self.dual.scale * best.w[-1]
         if before > 0.0:
             self.width *= self.inverse.max() / before
+        return distance
 
     def _limit(self, limits: "Limits", last_better: int, patience: int, gap: float) -> Status | None:
         """The status that ends the iteration, or None."""

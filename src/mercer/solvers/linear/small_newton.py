@@ -78,7 +78,7 @@ class Constant(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Buffers for a system, and for the effect of a step on the values."""
+    """Buffers for a system, with a row below it for its right-hand side, and for the effect of a step on the values."""
 
     H: np.ndarray
     direction: np.ndarray
@@ -99,7 +99,7 @@ def fused_response(rows: "RowView", losses: "RoundedLosses", point: Point) -> tu
 
 @jit
 def _system(rows: "RowView", slope: FloatArray, scale: float, weight: float, H: FloatArray) -> None:
-    last = H.shape[0] - 1
+    last = H.shape[1] - 1
     for j in range(last + 1):
         for k in range(last + 1):
             H[j, k] = 0.0
@@ -158,12 +158,15 @@ def fused_run(
     has_kinks: bool,
     gap_tol: float,
     steps: int,
-) -> int:
-    """Up to `steps` steps of `proximal_newton` in one call; the number made."""
+) -> tuple[int, float, float]:
+    """Up to `steps` steps of `proximal_newton` in one call.
+
+    Returns (steps made, length of the proximal step, sum of beta); the length is -1 unless the gap is small enough.
+    """
     w, values = point.w, point.values
     scale, weight = constant.scale, constant.weight
     last = w.shape[0] - 1
-    residual = np.empty(last + 1)
+    residual = room.H[last + 1]
     for done in range(steps):
         if weight == 0.0:
             shift = settled_bias(values, losses)
@@ -182,7 +185,7 @@ def fused_run(
             losses.linear, losses.ridge, losses.epsilon, weight * scale,
         )  # fmt: skip
         if best.values[0] - best.values[1] <= gap_tol * abs(best.values[0]):
-            return done
+            return done, distance, balance
         square = _residual(point.total, w, scale * balance, weight, residual)
         if has_kinks and square <= INNER * distance:
             _copy(point.beta, losses.centre)
@@ -190,8 +193,8 @@ def fused_run(
             _, _, balance = fused_response(rows, losses, point)
             _residual(point.total, w, scale * balance, weight, residual)
         if not fused_step(rows, losses, point, residual, constant, room):
-            return done
-    return steps
+            return done, -1.0, balance
+    return steps, -1.0, 0.0
 
 
 @jit
