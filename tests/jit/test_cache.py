@@ -157,3 +157,20 @@ def test_importing_the_package_makes_no_folder(tmp_path):
         [sys.executable, "-c", "import mercer"], env={**os.environ, "MERCER_CACHE_DIR": str(chosen)}, check=True
     )
     assert not chosen.exists()
+
+
+def test_what_takes_part_in_compiling_alone_is_not_loaded_with_code_on_disk(tmp_path):
+    program = (
+        "import sys, numpy as np\n"
+        "from mercer._jit.marks import mark\n"
+        "mark(np.zeros(3))\n"
+        "print('numba.typed.typeddict' in sys.modules)\n"
+    )
+    environment = {**os.environ, "MERCER_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert said == ["True", "False"]

@@ -129,3 +129,17 @@ def test_a_search_of_a_quantity_counts_C_in_its_deviation():
     run = Tuning(data, assembly, Wanted(3, Cs=[1.0], gammas=0), holdout=0)
     run.fit()
     assert run.model[-1].C == assembly.unit == pytest.approx(np.std(data.target))
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_a_column_that_gives_the_target_away_is_named(rng, kind):
+    values = rng.normal(size=80) if kind == "regression" else 2.0 * rng.integers(0, 2, size=80) + 5.0
+    target = np.round(3.0 * values + 1.0, 4) if kind == "regression" else np.where(values > 6.0, "high", "low")
+    rows = "x,copy,y\n" + "".join(f"{k % 9},{values[k]:.4f},{target[k]}\n" for k in range(80))
+    data = read_table(io.BytesIO(rows.encode()), target="y")
+    run = Run(data, assemble(data, task=kind))
+    run.fit()
+    run.score()
+    (said,) = [note for note in run.record.notes if "alone" in note]
+    assert said.startswith("'copy' predicts the target alone")
+    assert said.endswith("leave it out (--drop)")

@@ -1,16 +1,27 @@
 """The dual solvers by the names that estimators use."""
 
-from functools import partial
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 from mercer.solvers.dual_qp.solve import solve_dual
-from mercer.solvers.reference import chunking, interior_point, kernel_coordinate_ascent, pegasos_then_smo
+
+
+def _reference(name: str, **options: Any) -> Callable[..., Any]:
+    """A textbook method, whose module is imported when it is first used: few fits ask for one."""
+
+    def solve(*args: Any, **others: Any) -> Any:
+        return import_module(f"mercer.solvers.reference.{name}").solve(*args, **options, **others)
+
+    return solve
+
 
 SOLVERS = {
     "auto": solve_dual,
     "smo": solve_dual,
-    "chunking": chunking.solve,
-    "chunking:qp": partial(chunking.solve, inner=interior_point.solve),
-    "dual_cd": kernel_coordinate_ascent.solve,
-    "qp": interior_point.solve,
-    "sgd": pegasos_then_smo.solve,
+    "chunking": _reference("chunking"),
+    "chunking:qp": _reference("chunking", inner=_reference("interior_point")),
+    "dual_cd": _reference("kernel_coordinate_ascent"),
+    "qp": _reference("interior_point"),
+    "sgd": _reference("pegasos_then_smo"),
 }

@@ -21,6 +21,7 @@ from mercer.report.html_page import write_page
 from mercer.report.model_words import before_the_machine, columns_of, machine_of
 from mercer.report.record import Record, bounds_of
 from mercer.report.scores import advice, score
+from mercer.selection.preflight.leaks import leaks
 from mercer.workflow.assemble import Assembly, chosen_words
 from mercer.workflow.clock import timed
 from mercer.workflow.hold_out import hold_out
@@ -115,8 +116,16 @@ class Run:
                 self.predicted = predicted = self.model.predict(X)
                 found = score(task, y, predicted, values=decision_values(self.model, X, task))
                 self.record.scores = {**found, "how": "held out"}
-            self.record.notes += advice(self.record.scores, machine_of(self.model))
+            told = advice(self.record.scores, machine_of(self.model))
+            self.record.notes = [*self._leaks(), *self.record.notes, *told]
             self.record.bounds, self.record.no_bounds = bounds_of(self.model, *self.rows(self.learnt))
+
+    def _leaks(self) -> list[str]:
+        """Columns that give the target away: a score alone would only look good."""
+        if self.data.kind != "table":
+            return []
+        found = leaks(*self.rows(self.learnt), is_quantity=self.assembly.task == "regression")
+        return [f"{each.message} (--drop)" for each in found]
 
     @property
     def shown(self) -> Shown:

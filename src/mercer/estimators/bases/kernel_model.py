@@ -25,8 +25,7 @@ from mercer.estimators.fitting.progress import round_line, watchers
 from mercer.estimators.fitting.support import linear_coefficients
 from mercer.estimators.fitting.tasks import one_or_all
 from mercer.estimators.fitting.training import TrainingData
-from mercer.estimators.low_rank.low_rank import require_approximation
-from mercer.estimators.low_rank.over_blocks import ROUNDED, TOGETHER, BlockFit, Objective, better_choice
+from mercer.estimators.low_rank.low_rank import Objective, require_approximation
 from mercer.estimators.low_rank.restricted import (
     Landmarks,
     Restricted,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from mercer.estimators.fitting.protocols import Setup, SolvedProblems
     from mercer.estimators.fitting.training import Budget
     from mercer.estimators.low_rank.low_rank import LowRank
+    from mercer.estimators.low_rank.over_blocks import BlockFit
     from mercer.kernels.base.kernel import Kernel
 
 
@@ -116,6 +116,7 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
             return self._training_data(X, weights, budget)
         # Imported here: it brings all file readers, and few fits need them.
         from mercer.estimators.low_rank.block_data import BlockData
+        from mercer.estimators.low_rank.over_blocks import TOGETHER
 
         return None, BlockData(self, X, weights, min(n_machines, TOGETHER), limits)
 
@@ -123,6 +124,9 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         """Solve the problems of a fit over all rows, or restricted to landmarks."""
         if self.approximation is None:
             return self._solve(data, setup, budget, limits)
+        # Imported here: few fits are restricted to landmarks.
+        from mercer.estimators.low_rank.over_blocks import ROUNDED, BlockFit, better_choice
+
         marks, objectives = Landmarks(self, self.approximation, data, rows_used(setup), limits), self._objectives(setup)
         by_blocks = objectives is not None and (marks.are_many or marks.are_read)
         if marks.are_read and objectives is None:
@@ -149,7 +153,7 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         """The objective of each problem, if it can be solved over blocks of features, else None."""
         return None
 
-    def _solve_blocks(self, fit: BlockFit, before: Restricted | None) -> Restricted:
+    def _solve_blocks(self, fit: "BlockFit", before: Restricted | None) -> Restricted:
         return fit.solve(before)
 
     def _starts(self, setup: "Setup") -> list[Any] | None:

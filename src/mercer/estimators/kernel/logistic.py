@@ -16,7 +16,7 @@ from mercer.estimators.fitting.training import whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
 from mercer.estimators.low_rank import restricted
-from mercer.estimators.low_rank.over_blocks import Objective
+from mercer.estimators.low_rank.low_rank import Objective
 from mercer.problems.kernel_methods.kernel_risk import KernelRisk
 from mercer.problems.kernel_methods.multinomial import Multinomial, log_probabilities
 from mercer.problems.losses.margin_losses import LOSSES_OF_MARGINS

@@ -11,7 +11,8 @@ from mercer._types import IndexArray
 from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget
 from mercer.estimators.low_rank.block_data import BlockData
-from mercer.estimators.low_rank.over_blocks import LEAST_SQUARES, ROUNDED, Objective, better_choice
+from mercer.estimators.low_rank.low_rank import Objective
+from mercer.estimators.low_rank.over_blocks import LEAST_SQUARES, ROUNDED, better_choice
 from mercer.estimators.low_rank.restricted import Landmarks, grown
 from mercer.problems.distance import Distance
 from mercer.solvers.low_rank import ridge

@@ -1,7 +1,9 @@
-"""Machines restricted to what some landmarks span: the parameter that asks for it."""
+"""Machines restricted to what some landmarks span: the parameter that asks for it, and what they minimise."""
 
 from dataclasses import dataclass, fields
 from typing import Any
+
+import numpy as np
 
 from mercer._errors import ParameterError
 from mercer.estimators.fitting.given_matrix import count_items
@@ -118,3 +120,18 @@ def require_approximation(value: Any) -> None:
 
 def _is(value: Any, usual: Any) -> bool:
     return value is usual or (isinstance(value, int | float | str) and value == usual)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The objective over the rows of a problem: targets, weights and loss."""
+
+    targets: np.ndarray
+    C: np.ndarray
+    loss: str
+    bias: str
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.C).all():
+            raise ParameterError("C must be finite with an approximation: a hard margin over landmarks may not exist")

@@ -1,14 +1,13 @@
 """Problems restricted to landmarks, solved over blocks of kernel values: many rows, in bounded memory."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._errors import ParameterError
 from mercer._types import FloatArray, IndexArray
 from mercer.estimators.low_rank.block_data import BlockData
+from mercer.estimators.low_rank.low_rank import Objective
 from mercer.estimators.low_rank.restricted import SAMPLE, SHARE, Landmarks, Restricted
 from mercer.problems.certificate import Certificate
 from mercer.problems.distance import Distance
@@ -30,21 +29,6 @@ SAMPLE_GAP, SAMPLE_BYTES = 1e-3, 2**28
 # For the start: one landmark in this many, the relative gap, and the number of kernel values from which it pays.
 COARSE, COARSE_GAP, WORTH_COARSE = 8, 5e-3, 1_000_000
 LEAST_SQUARES = "squared_epsilon_insensitive"
-
-
-@dataclass(frozen=True)
-class Objective:
-    """The objective over the rows of a problem: targets, weights and loss."""
-
-    targets: np.ndarray
-    C: np.ndarray
-    loss: str
-    bias: str
-    epsilon: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not np.isfinite(self.C).all():
-            raise ParameterError("C must be finite with an approximation: a hard margin over landmarks may not exist")
 
 
 class BlockSolved:

@@ -18,7 +18,7 @@ from mercer.estimators.fitting.tasks import strategy_of
 from mercer.estimators.fitting.training import solve_all, whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, Solved, TogetherProblem, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.estimators.low_rank.over_blocks import Objective
+from mercer.estimators.low_rank.low_rank import Objective
 from mercer.estimators.svm.separation import (
     SeparationCertifier,
     SeparationSolved,

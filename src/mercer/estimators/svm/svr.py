@@ -13,7 +13,7 @@ from mercer.estimators.fitting.auto_strength import AutomaticC, choose_kernel
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_number
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.estimators.low_rank.over_blocks import Objective
+from mercer.estimators.low_rank.low_rank import Objective
 from mercer.estimators.out_of_core.predicting import RegressesBlocks
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
 from mercer.problems.svm.soft_margin import BIASES
