@@ -57,6 +57,8 @@ def column_array(column: "ArrowArray | ChunkedArray") -> Array:
     from pyarrow import compute
 
     types, kind = pa.types, column.type
+    if types.is_float64(kind) and not column.null_count:
+        return values_of(column)
     if is_text(kind):
         return _texts(_encoded(column))
     if types.is_dictionary(kind):
@@ -82,15 +84,12 @@ def column_array(column: "ArrowArray | ChunkedArray") -> Array:
 
 def values_of(column: "ArrowArray | ChunkedArray") -> Array:
     """The numbers of a column; arbitrary where one is missing. pyarrow's own way would import pandas."""
-    import pyarrow as pa
-
-    chunks = column.chunks if hasattr(column, "chunks") else [column]
-    bare = [
-        pa.Array.from_buffers(each.type, len(each), [None, each.buffers()[1]], offset=each.offset) for each in chunks
+    chunks, kind = column.chunks if hasattr(column, "chunks") else [column], np.dtype(column.type.to_pandas_dtype())
+    found = [
+        np.frombuffer(each.buffers()[1], kind, len(each), each.offset * kind.itemsize) for each in chunks if len(each)
     ]
-    found = [np.from_dlpack(each) for each in bare if len(each)]
     if not found:
-        return np.empty(0, column.type.to_pandas_dtype())
+        return np.empty(0, kind)
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 

@@ -29,7 +29,7 @@ from mercer import (
     TableFeatures,
     TimeLimitError,
 )
-from mercer.estimators.out_of_core.memory import plan
+from mercer.estimators.out_of_core.memory import OF_A_ROW, plan
 from mercer.io import Blocks
 
 TIGHT = 1e-9
@@ -188,7 +188,7 @@ def test_the_limit_of_memory_is_for_the_fit_and_not_for_the_process(rows):
     X, z = rows
     blocks, free = Blocks((X, z > 0), block_rows=100), LinearSVC(loss="hinge").fit(Blocks((X, z > 0), block_rows=100))
     with pytest.raises(ParameterError, match="is too little") as refused:
-        LinearSVC(loss="hinge", memory_limit="100kB").fit(blocks)
+        LinearSVC(loss="hinge", memory_limit="10kB").fit(blocks)
     (enough,) = re.findall('memory_limit="(.*)"', str(refused.value))
     roomy = LinearSVC(loss="hinge", memory_limit=enough).fit(blocks)
     np.testing.assert_array_equal(roomy.coef_, free.coef_)
@@ -196,13 +196,13 @@ def test_the_limit_of_memory_is_for_the_fit_and_not_for_the_process(rows):
 
 
 def test_what_the_limit_leaves_decides_what_is_kept_and_worked_on_at_once():
-    sizes, rows, block = [1000] * 20, 18 * 8 * 20_000, 28 * 1000 * 10
+    sizes, rows, block = [1000] * 20, 8 * OF_A_ROW * 20_000, 28 * 1000 * 10
     gram = 2 * 8 * 11**2
     for n_jobs, more in ((1, 0), (1, 5 * block), (4, 5 * block)):
         found = plan(sizes, 10, 1, n_jobs, rows + block + gram + more)
         assert found.n_jobs == min(n_jobs, 1 + more // (block + gram))
         assert found.kept_bytes == block + gram + more - found.n_jobs * (block + gram)
-    with pytest.raises(ParameterError, match="4MiB"):
+    with pytest.raises(ParameterError, match="2MiB"):
         plan(sizes, 10, 1, 1, rows + block + gram - 1)
 
 

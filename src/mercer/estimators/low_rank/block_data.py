@@ -113,7 +113,10 @@ class BlockData(TrainingData):
         marks = spec.landmarks if spec.rows is None else len(spec.rows)
         self.room = room_for(blocks, marks, n_machines, estimator.n_jobs, estimator.memory_limit)
         self.source = None
-        self.kept = KeptBlocks(blocks, self.room.rows, Progress(limits, blocks.n_rows), self.room.n_jobs)
+        # All rows as they come, or else as many as have room in single precision, as the steps need them.
+        are_all = self.room.rows >= 8 * blocks.n_rows * blocks.n_columns
+        whole, pieces = (self.room.rows, 0) if are_all else (0, self.room.rows)
+        self.kept = KeptBlocks(blocks, whole, Progress(limits, blocks.n_rows), self.room.n_jobs)
         found = _look(self.kept, weights)
         gamma = "auto" if estimator.gamma is None else estimator.gamma
         unbound = resolve(wanted, gamma, estimator.degree, estimator.coef0)
@@ -124,7 +127,7 @@ class BlockData(TrainingData):
         self._norms = found.norms
         has_origin = self.kernel.is_translation_invariant and found.summary is not None
         self.origin = origin_of(self.kernel, found.sample, found.summary) if has_origin else None
-        self.pieces = Pieces(self.kept, self.kernel, self.origin, self.room.length)
+        self.pieces = Pieces(self.kept, self.kernel, self.origin, self.room.length, pieces)
         self._known: tuple[IndexArray, Any] = np.zeros(0, np.int64), None
 
     def prepare(self, dtype: DTypeLike, indices: IndexArray | None = None) -> Any:

@@ -96,19 +96,48 @@ class KeptBlocks(LocalBlocks):
 
 
 class Pieces:
-    """Rows of `KeptBlocks` in the kernel's prepared form, some thousand at a time: `RowBlocks`."""
+    """Rows of `KeptBlocks` in the kernel's prepared form, some thousand at a time: `RowBlocks`.
 
-    def __init__(self, source: KeptBlocks, kernel: "Kernel", origin: Any, length: int) -> None:
+    Parameters
+    ----------
+    source : KeptBlocks
+    kernel : Kernel
+    origin : ndarray or None
+    length : int
+        Most rows of a piece.
+    kept_bytes : int
+        Bytes for pieces in single precision that are kept from one pass to the next.
+    """
+
+    def __init__(self, source: KeptBlocks, kernel: "Kernel", origin: Any, length: int, kept_bytes: int = 0) -> None:
         self.source, self.kernel, self.origin = source, kernel, origin
         self.places = [(i, *span) for i, n in enumerate(source.sizes) for span in tiles.spans(n, length)]
         self.sizes = [end - begin for _, begin, end in self.places]
+        self._kept: dict[int, Any] = {}
+        self._left, self._lock = kept_bytes, threading.Lock()
 
     def ready(self, dtype: DTypeLike) -> None:
         self.source.begin_pass()
 
     def rows(self, place: int, dtype: DTypeLike) -> Any:
+        is_single = np.dtype(dtype) == np.float32
+        if is_single and place in self._kept:
+            return self._kept[place]
         i, begin, end = self.places[place]
-        return self.kernel.prepare(self.source.block(i)[begin:end], dtype, origin=self.origin, check=False)
+        found = self.kernel.prepare(self.source.block(i)[begin:end], dtype, origin=self.origin, check=False)
+        if is_single:
+            self._keep(place, found)
+        return found
+
+    def _keep(self, place: int, rows: Any) -> None:
+        values = getattr(rows, "values", None)
+        if not isinstance(values, np.ndarray):
+            return
+        size = values.nbytes + rows.norms.nbytes
+        with self._lock:
+            if size <= self._left:
+                self._left -= size
+                self._kept[place] = rows
 
     def done(self, place: int) -> None:
         self.source.told.done += self.sizes[place]

@@ -12,7 +12,7 @@ from mercer.estimators.low_rank.restricted import SAMPLE, SHARE, Landmarks, Rest
 from mercer.problems.certificate import Certificate
 from mercer.problems.distance import Distance
 from mercer.problems.linear.block_machine import BlockMachine
-from mercer.solvers.blocks.newton import solve_many
+from mercer.solvers.blocks.newton import rows_of_sample, solve_many
 from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.low_rank.kernel_blocks import KernelBlocks, RowsInMemory
 
@@ -28,6 +28,8 @@ ROUNDED = 1e-5
 SAMPLE_GAP, SAMPLE_BYTES = 1e-3, 2**28
 # For the start: one landmark in this many, the relative gap, and the number of kernel values from which it pays.
 COARSE, COARSE_GAP, WORTH_COARSE = 8, 5e-3, 1_000_000
+# Rows for each one of a sample from which on that is the better start: half as many passes.
+ROWS_FOR_A_SAMPLE = 16
 LEAST_SQUARES = "squared_epsilon_insensitive"
 
 
@@ -146,8 +148,8 @@ class BlockFit:
         basis, n = self.marks.basis, len(self.rows)
         count = basis.size // COARSE
         nothing: list[Any] = [None] * len(machines)
-        if n * count < WORTH_COARSE:
-            return nothing
+        if n * count < WORTH_COARSE or n >= ROWS_FOR_A_SAMPLE * rows_of_sample(basis.size, self.marks.dtype) > 0:
+            return nothing  # `solve_many` begins with a sample of so many rows, for which few of the blocks are read
         blocks = self._kernel_blocks(basis.first(count), self.blocks.rows)
         found = self._solved(blocks, machines, nothing, COARSE_GAP, self.limits.unwatched(), proves=False)
         return [self._extended(each) for each in found]

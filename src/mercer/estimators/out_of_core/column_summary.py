@@ -85,6 +85,11 @@ class ColumnSummary:
     @classmethod
     def of(cls, values: Values, block: int) -> "ColumnSummary":
         """The summary of one block."""
+        if values.numbers is not None and len(values.numbers):
+            mean = float(values.numbers.mean())
+            if np.isfinite(mean):  # then none is missing
+                apart = values.numbers - mean
+                return cls({values.kind: block}, len(apart), 0, mean, float(apart @ apart))
         missing = int(np.count_nonzero(values.missing))
         n = len(values.missing) - missing
         kinds = {values.kind: block} if n else {}

@@ -7,8 +7,17 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from mercer._errors import DataError
-from mercer._types import FloatArray, IndexArray
+from mercer._jit.compile import jit
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.out_of_core.column_summary import Values
+
+
+@jit
+def to_scale(numbers: FloatArray, mean: float, factor: float, out: Array) -> None:
+    """out = (numbers - mean) * factor, in the precision of `out`, in one pass."""
+    for i in range(numbers.shape[0]):
+        out[i] = (numbers[i] - mean) * factor
+
 
 # Describes the position of the values, or of one row of them, in messages.
 Where: TypeAlias = Callable[..., str]
@@ -45,19 +54,18 @@ class NumberColumn:
 
     def fill(self, found: Values, made: Made, at: int, where: Where) -> None:
         """Write its features for some rows, the first at `at`."""
-        numbers, scaled = self._numbers(found, where), made.column(at)
-        np.subtract(numbers, self.mean, out=scaled)
-        scaled *= 1.0 / self.deviation
+        numbers, missing = self._numbers(found, where), None
         # NaN and infinity propagate to the sum: one check in the usual case that there are none.
-        if not np.isfinite(scaled.sum()):
+        if not np.isfinite(numbers.sum()):
             missing = np.isnan(numbers)
             if not np.isfinite(numbers[~missing]).all():
                 row = int(np.flatnonzero(~np.isfinite(numbers) & ~missing)[0])
                 raise DataError(f"{where(row)}, column {self.name!r}: a finite number was expected, got {numbers[row]}")
-            scaled[missing] = (self.filling - self.mean) / self.deviation
-            if self.has_missing:
-                rows = np.flatnonzero(missing)
-                made.put(rows, at + 1, np.ones(len(rows)))
+            numbers = np.where(missing, self.filling, numbers)
+        to_scale(numbers, self.mean, 1.0 / self.deviation, made.column(at))
+        if missing is not None and self.has_missing:
+            rows = np.flatnonzero(missing)
+            made.put(rows, at + 1, np.ones(len(rows)))
 
     def _numbers(self, found: Values, where: Where) -> FloatArray:
         if found.numbers is not None:

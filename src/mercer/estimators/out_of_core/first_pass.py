@@ -65,11 +65,13 @@ def summary_of_block(
             beside[name] = array
         if name in names:
             values = values_of(name, array, _kind(blocks, name))
-            if values.numbers is not None and np.isinf(values.numbers).any():
-                row = int(np.flatnonzero(np.isinf(values.numbers))[0])
+            numbers = values.numbers
+            # NaN and infinity propagate to the sum.
+            if numbers is not None and not np.isfinite(numbers.sum()) and np.isinf(numbers).any():
+                row = int(np.flatnonzero(np.isinf(numbers))[0])
                 raise DataError(
                     f"{blocks.place(i, row)}, column {name!r}: a finite number was expected, got "
-                    f"{values.numbers[row]}; correct it, or leave the row out"
+                    f"{numbers[row]}; correct it, or leave the row out"
                 )
             found[name] = ColumnSummary.of(values, i)
     return found, beside

@@ -331,6 +331,10 @@ class Blocks:
             row, name = int(np.flatnonzero(gone)[0]), "" if self.target is None else f" {self.target!r}"
             raise DataError(f"{self.place(i, row)}: the target{name} has no value; leave such rows out")
         if y.dtype.kind == "O":
+            places = {each: k for k, each in enumerate(dict.fromkeys(y.tolist()))} if isinstance(y[0], str) else {}
+            if places and all(isinstance(each, str) for each in places):
+                # A few words in many rows, each of which is made once.
+                return np.array(list(places))[np.fromiter(map(places.__getitem__, y.tolist()), np.intp, len(y))]
             is_whole = all(isinstance(each, int) for each in y)
             return y.astype(np.int64) if is_whole else np.array([str(each) for each in y])
         if y.dtype.kind not in "iufbU":

@@ -44,13 +44,13 @@ class Stack:
         taken = room or fresh
         self._rows, self._columns = (
             taken("rows", (n, width), dtype),
-            taken("columns", (min(_TOGETHER, width), n), float),
+            taken("columns", (min(_TOGETHER, width), n), dtype),
         )
         if not is_filled:
             self._rows[:] = 0
         self._at: list[int] = []
 
-    def column(self, at: int) -> FloatArray:
+    def column(self, at: int) -> Array:
         """The destination of a column's values, valid until the next one is requested."""
         if len(self._at) == len(self._columns):
             self._flush()

@@ -62,24 +62,28 @@ class LinearDual:
 
     def value(self, beta: FloatArray, w: FloatArray) -> float:
         """The dual objective at beta, given w = sum beta_i x_i."""
-        separable = self.linear @ beta - self.epsilon * np.abs(beta).sum() - 0.5 * (self.ridge * beta) @ beta
         bias = 0.0 if self.has_equality else (self.scale * beta.sum()) ** 2
-        return float(separable - 0.5 * (w @ w + bias))
+        return self.separable(beta) - 0.5 * float(w @ w + bias)
+
+    def separable(self, beta: FloatArray) -> float:
+        """p'b - epsilon |b|_1 - b'Rb / 2."""
+        return float(self.linear @ beta - self.epsilon * np.abs(beta).sum() - 0.5 * (self.ridge * beta) @ beta)
 
     def penalty(self, w: FloatArray, b: float) -> float:
         """|w|^2/2 and the cost of the bias."""
         bias = 0.0 if self.has_equality or self.scale == 0 else (b / self.scale) ** 2
         return 0.5 * float(w @ w + bias)
 
-    def at_bounds(self, beta: FloatArray) -> tuple[BoolArray, BoolArray]:
-        """(where beta is at its lower bound, at its upper one), up to rounding."""
-        size = np.max(np.abs(beta), initial=0.0)
+    def at_bounds(self, beta: FloatArray, size: float | None = None) -> tuple[BoolArray, BoolArray]:
+        """(where beta is at its lower bound, at its upper one), up to rounding; `size` is the largest of all |beta_i|,
+        if these are only some."""
+        size = _largest(beta) if size is None else size
         slack = ROUNDING * np.minimum(self.reach, size)
         return beta <= self.lower + slack, beta >= self.upper - slack
 
-    def conditions(self, beta: FloatArray) -> dict[str, Any]:
+    def conditions(self, beta: FloatArray, size: float | None = None) -> dict[str, Any]:
         """The fields of a certificate that describe how well beta meets its box and its sum."""
-        at_lower, at_upper = self.at_bounds(beta)
+        at_lower, at_upper = self.at_bounds(beta, size)
         is_used, inside = beta != 0, ~(at_lower | at_upper)
         return {
             "equality_residual": abs(float(beta.sum())) if self.has_equality else 0.0,
@@ -89,10 +93,11 @@ class LinearDual:
             "n_zero": int(np.sum(~is_used)),
         }
 
-    def violation(self, beta: FloatArray, values: FloatArray) -> float:
+    def violation(self, beta: FloatArray, values: FloatArray, size: float | None = None) -> float:
         """Largest violation of the optimality conditions, given f(x_i) for every i."""
-        at_lower, at_upper = self.at_bounds(beta)
-        sign = np.where(np.abs(beta) <= ROUNDING * np.max(np.abs(beta), initial=0.0), 0.0, np.sign(beta))
+        size = _largest(beta) if size is None else size
+        at_lower, at_upper = self.at_bounds(beta, size)
+        sign = np.where(np.abs(beta) <= ROUNDING * size, 0.0, np.sign(beta))
         gradient = self.linear - values - self.ridge * beta
         rise = gradient - np.where(sign >= 0, self.epsilon, -self.epsilon)
         fall = -gradient - np.where(sign <= 0, self.epsilon, -self.epsilon)
@@ -103,6 +108,10 @@ class LinearDual:
         """The nearest starting point in the box; with a free bias the heavier side is scaled down."""
         beta = np.clip(beta, self.lower, self.upper)
         return balanced(beta) if self.has_equality else beta
+
+
+def _largest(beta: FloatArray) -> float:
+    return float(max(np.max(beta, initial=0.0), -np.min(beta, initial=0.0)))
 
 
 def balanced(beta: FloatArray) -> FloatArray:

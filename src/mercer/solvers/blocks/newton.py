@@ -29,7 +29,7 @@ from mercer.solvers.blocks.penalty import Penalty
 from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.blocks.source import FeatureBlocks, LocalBlocks, Told
 from mercer.solvers.blocks.steps import Newton
-from mercer.solvers.elsewhere import State, in_force
+from mercer.solvers.elsewhere import State, in_force, workers_in_force
 from mercer.solvers.limits import Limits
 
 # Size in bytes of the in-memory sample, and the relative gap it is solved to.
@@ -37,6 +37,8 @@ SAMPLE_BYTES, SAMPLE_GAP = 2**25, 1e-2
 # A sample pays only if there are this many times as many rows, and it has this many rows per feature. A smaller one
 # says little about the rest and takes as long to solve as it saves.
 WORTH_A_SAMPLE, ROWS_FOR_EACH_FEATURE = 3, 50
+# The sample is taken from blocks of this many times as many rows, and from at least so many blocks.
+SPREAD, FEWEST_BLOCKS = 3, 8
 
 
 def solve(
@@ -123,23 +125,27 @@ def _from_sample(
 ) -> list[BlockSolution | None]:
     """The solution on a sample of the rows, as a starting point; None if there are too few rows for it to pay."""
     nothing: list[BlockSolution | None] = [None] * len(machines)
-    most = SAMPLE_BYTES // (np.dtype(dtype).itemsize * max(1, blocks.n_features))
-    if blocks.n < WORTH_A_SAMPLE * most or most < ROWS_FOR_EACH_FEATURE * blocks.n_features or len(blocks.sizes) == 1:
+    most = rows_of_sample(blocks.n_features, dtype)
+    if most == 0 or blocks.n < WORTH_A_SAMPLE * most or len(blocks.sizes) == 1:
         return nothing
-    every = -(-blocks.n // most)
-    places, whole, first = [], [], 0
-    for size in blocks.sizes:
-        # One stride over all rows, regardless of block boundaries.
-        mine = np.arange(-first % every, size, every)
-        places.append(mine)
-        whole.append(first + mine)
-        first += size
+    looked_at = _spread(blocks.sizes, SPREAD * most)
+    every, whole, first = -(-sum(blocks.sizes[i] for i in looked_at) // most), [], 0
+    starts = np.cumsum([0, *blocks.sizes])
+    # Workers of a cluster read the others too, for the passes to come.
+    skipped = None if workers_in_force() is None else ((None,), (np.zeros(0, np.intp),))
+    own: list[Any] = [skipped] * len(blocks.sizes)
+    for i in looked_at:
+        # One stride over all of their rows, regardless of block boundaries.
+        mine = np.arange(-first % every, blocks.sizes[i], every)
+        own[i] = (None,), (mine,)
+        whole.append(starts[i] + mine)
+        first += blocks.sizes[i]
     asked = {0: Asked(0.0, False, Take())}
     try:
-        _, parts = blocks.total(answer, (asked,), [((None,), (mine,)) for mine in places], dtype)
+        found = [part for part in blocks.map(answer, (asked,), own, dtype) if part is not None]
     except Stopped:
         return nothing
-    rows = _stacked([part for [part] in parts])
+    rows = _stacked([part for _, [part] in found])
     chosen = np.concatenate(whole)
     spans = [slice(begin, begin + CHUNK) for begin in range(0, len(chosen), CHUNK)]
     few = LocalBlocks(
@@ -151,6 +157,18 @@ def _from_sample(
     alone: list[BlockSolution | None] = [None] * len(machines)
     with in_force(None):  # the sample is in memory here
         return list(_solved(few, samples, alone, SAMPLE_GAP, quiet, penalty, np.dtype(dtype)))
+
+
+def rows_of_sample(n_features: int, dtype: DTypeLike) -> int:
+    """How many rows a sample has; 0 if there are too many features for it to tell anything."""
+    most = SAMPLE_BYTES // (np.dtype(dtype).itemsize * max(1, n_features))
+    return most if most >= ROWS_FOR_EACH_FEATURE * n_features else 0
+
+
+def _spread(sizes: Sequence[int], rows: int) -> list[int]:
+    """Blocks at equal distances with so many rows together, eight at least."""
+    count = min(len(sizes), max(-(-rows * len(sizes) // sum(sizes)), FEWEST_BLOCKS))
+    return [int(i) for i in np.unique(np.linspace(0, len(sizes) - 1, count).round())]
 
 
 def _stacked(parts: list[Any]) -> Any:
@@ -179,7 +197,7 @@ def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]", checkpoint: Kep
     while waiting:
         dtype = min((machines[place].dtype for place in waiting), key=lambda kind: kind.itemsize)
         asked = {place: request for place, request in waiting.items() if machines[place].dtype == dtype}
-        news = [([machines[place].told(span, request) for place, request in asked.items()],) for span in spans]
+        news = [([machines[place].told(span) for place in asked],) for span in spans]
         try:
             sums, kept = blocks.total(answer, (asked,), Told(rows, news), dtype)
         except Stopped:

@@ -1,14 +1,14 @@
 """The requests made to a block in one pass over all of them, and the sums it answers with.
 
 A pass serves several machines at once: the features of a block are read, or computed, once. Values take one matrix
-product, the responses of the rows come from the compiled loops of `mercer.solvers.linear.loss_loops`, and the Hessian
-from the rows whose response varies, which for the hinge are few.
+product, the responses of the rows come from `mercer.solvers.blocks.responses`, and the Hessian from the rows whose
+response varies, which for the hinge are few.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import iadd
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -16,19 +16,13 @@ from scipy import sparse
 from mercer._jit.scratch import scratch
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.problems.linear.block_machine import RowLosses
-from mercer.problems.linear.dual import LinearDual
+from mercer.solvers.blocks.responses import Losses, Responses
 from mercer.solvers.blocks.row_sums import row_dots, row_sums
-from mercer.solvers.linear.loss_loops import RoundedLosses, respond, slope_along
-from mercer.solvers.linear.small_newton import weights_of_rounding
 
 # Fractions of a step at which the slope is evaluated, in case the full step is too long.
 PARTS = np.array([0.003, 0.01, 0.03, 0.1, 0.25, 0.5])
 # Rows of a block multiplied at a time.
 CHUNK = 4096
-
-
-# The positive and the negative coefficients of the rows, each padded with zeros.
-Sides: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 class Place(NamedTuple):
@@ -82,17 +76,10 @@ class Multiply:
 
 
 @dataclass(frozen=True)
-class Dots:
-    """f of every row, without the bias."""
+class Prove:
+    """What a certificate needs at a point: f of every row without the bias, its response, and the sums of rows."""
 
-    v: FloatArray
-
-
-@dataclass(frozen=True)
-class Combine:
-    """The sum of rows weighted by their coefficients (in `own`), and f of every row without the bias."""
-
-    v: FloatArray
+    at: Place
 
 
 @dataclass(frozen=True)
@@ -106,7 +93,7 @@ class Asked:
 
     constant: float
     is_free: bool
-    what: Evaluate | Slopes | Multiply | Dots | Combine | Take | None
+    what: Evaluate | Slopes | Multiply | Prove | Take
 
 
 @dataclass
@@ -222,55 +209,56 @@ def _evaluate(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray |
     vectors = [what.at.v] + ([] if what.step is None else [what.step[0]])
     vectors += [] if what.moved is None else [what.moved.v]
     columns = products(features, vectors)
-    losses, moved_to = Losses(rows, asked, centre), None
+    losses, moved_to = _losses(asked, rows, centre), None
     if what.moved is not None:
-        before, _, _ = losses.respond(columns[-1] + what.moved.b, what.moved.width)
-        losses, moved_to = Losses(rows, asked, before), before
+        moved_to = losses.respond(columns[-1] + what.moved.b, what.moved.width).beta
+        losses = losses.around(moved_to)
     values = columns[0] + what.at.b
-    beta, slope, distance = losses.respond(values, what.at.width)
+    found = [losses.respond(values, what.at.width)]
     slopes: FloatArray = np.zeros(len(PARTS))
     if what.step is not None:
         direction = columns[1] + what.step[1]
         slopes = losses.slopes(values - direction, direction, what.at.width, PARTS)
-    responses = [losses.response(features, values, beta, slope, distance, what.curvature)]
     if what.narrower is not None:
-        moved = Losses(rows, asked, beta)
-        responses.append(moved.response(features, values, *moved.respond(values, what.narrower), what.curvature))
-    now, *after = _summed(features, responses)
-    return Evaluation(rows.risk(values), slopes, now, after[0] if after else None), moved_to
+        found.append(losses.around(found[0].beta).respond(values, what.narrower))
+    sums = combinations(features, [side for each in found for side in each.sides])
+    now, *after = [
+        _response(each, sums[2 * k : 2 * k + 2], gram(features, each.slope, asked.constant) if what.curvature else None)
+        for k, each in enumerate(found)
+    ]
+    return Evaluation(found[0].loss, slopes, now, after[0] if after else None), moved_to
 
 
-def _summed(features: Any, responses: "list[tuple[Response, Sides]]") -> list[Response]:
-    """The responses with their sums of rows, for which the features are gone through once."""
-    sums = combinations(features, [side for _, sides in responses for side in sides])
-    for k, (response, _) in enumerate(responses):
-        response.up, response.down = sums[2 * k], sums[2 * k + 1]
-    return [response for response, _ in responses]
+def _losses(asked: Asked, rows: RowLosses, centre: FloatArray | None) -> Losses:
+    return Losses.of(rows, asked.constant, asked.is_free, centre)
+
+
+def _response(each: Responses, sums: FloatArray, H: Array | None) -> Response:
+    return Response(
+        sums[0], sums[1], each.balance, each.gain, each.square, each.envelope, each.distance, each.moving, each.idle, H
+    )
 
 
 def _slopes(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray | None) -> tuple[FloatArray, None]:
     what: Any = asked.what
     values, along = products(features, [what.at.v, what.step[0]])
     direction = along + what.step[1]
-    return Losses(rows, asked, centre).slopes(values + what.at.b, direction, what.at.width, what.parts), None
+    return _losses(asked, rows, centre).slopes(values + what.at.b, direction, what.at.width, what.parts), None
 
 
 def _multiply(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray | None) -> tuple[FloatArray, Any]:
     what: Any = asked.what
     values, along = products(features, [what.at.v, what.vector[:-1]])
-    _, slope, _ = Losses(rows, asked, centre).respond(values + what.at.b, what.at.width)
+    slope = _losses(asked, rows, centre).respond(values + what.at.b, what.at.width).slope
     pull = slope * (along + asked.constant * what.vector[-1])
     return np.append(combination(features, pull), asked.constant * pull.sum()), None
 
 
-def _dots(features: Any, asked: Asked, _rows: RowLosses, _extra: Any) -> tuple[None, FloatArray]:
+def _prove(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray | None) -> tuple[FloatArray, Any]:
     what: Any = asked.what
-    return None, products(features, [what.v])[0]
-
-
-def _combine(features: Any, asked: Asked, _rows: RowLosses, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    what: Any = asked.what
-    return combination(features, beta), products(features, [what.v])[0]
+    values = products(features, [what.at.v])[0]
+    found = _losses(asked, rows, centre).respond(values + what.at.b, what.at.width)
+    return np.column_stack([combinations(features, list(found.sides)), found.balance]), (values, found.beta)
 
 
 def _take(features: Any, _asked: Asked, _rows: RowLosses, places: IndexArray) -> tuple[None, Any]:
@@ -281,68 +269,9 @@ _ANSWERS: dict[type, Any] = {
     Evaluate: _evaluate,
     Slopes: _slopes,
     Multiply: _multiply,
-    Dots: _dots,
-    Combine: _combine,
+    Prove: _prove,
     Take: _take,
 }
-
-
-class Losses:
-    """The rounded losses of a block's rows, and their responses."""
-
-    def __init__(self, rows: RowLosses, asked: Asked, centre: FloatArray | None) -> None:
-        self.rows, self.asked, self.centre = rows, asked, centre
-        self.dual: LinearDual = rows.dual(asked.constant, asked.is_free)
-
-    def rounded(self, width: float) -> RoundedLosses:
-        """Arguments of the compiled loops; smooth losses, and those with a ridge, are not rounded."""
-        dual, centre = self.dual, np.zeros(len(self.dual)) if self.centre is None else self.centre
-        inverse = weights_of_rounding(dual, width)
-        return RoundedLosses(dual.linear, dual.lower, dual.upper, dual.ridge, dual.epsilon, inverse, centre)
-
-    def respond(self, values: FloatArray, width: float) -> tuple[FloatArray, FloatArray, float]:
-        """(coefficients, their slopes, the size of the proximal term)."""
-        if self.rows.is_smooth:
-            return *self.rows.smooth_response(values), 0.0
-        beta, change, slope = np.zeros(len(values)), np.empty(len(values)), np.empty(len(values))
-        _, distance = respond(values, self.rounded(width), beta, change, slope)
-        slope[self.dual.reach == 0.0] = 0.0
-        return beta, slope, float(distance)
-
-    def slopes(self, values: FloatArray, direction: FloatArray, width: float, parts: FloatArray) -> FloatArray:
-        """The derivative of the rounded losses at fractions of a step."""
-        if self.rows.is_smooth:
-            return np.array([-(self.rows.smooth_response(values + t * direction)[0] @ direction) for t in parts])
-        losses = self.rounded(width)
-        return np.array([slope_along(t, values, direction, losses)[0] for t in parts])
-
-    def response(
-        self, features: Any, values: FloatArray, beta: FloatArray, slope: FloatArray, distance: float, curvature: bool
-    ) -> tuple[Response, Sides]:
-        """Everything that is summed over rows except the sums of rows, and the coefficients those need."""
-        rises = beta > 0.0
-        sides = np.where(rises, beta, 0.0), np.where(rises, 0.0, beta)
-        gain, square = self._separable(beta, rises)
-        envelope = float((gain - square).sum() - beta @ values) - 0.5 * distance
-        H = gram(features, slope, self.asked.constant) if curvature else None
-        balance, nothing = np.array([side.sum() for side in sides]), np.zeros(0)
-        moving, idle = np.count_nonzero(slope), len(beta) - np.count_nonzero(beta)
-        return (
-            Response(nothing, nothing, balance, gain, square, envelope, distance, int(moving), int(idle), H),
-            sides,
-        )
-
-    def _separable(self, beta: FloatArray, rises: Array) -> tuple[FloatArray, FloatArray]:
-        if self.rows.is_smooth:
-            each = self.rows.separable(beta)
-            return np.array([each[rises].sum(), each[~rises].sum()]), np.zeros(2)
-        dual = self.dual
-        gains = dual.linear * beta - dual.epsilon * np.abs(beta)
-        squares = 0.5 * dual.ridge * beta**2
-        return (
-            np.array([gains[rises].sum(), gains[~rises].sum()]),
-            np.array([squares[rises].sum(), squares[~rises].sum()]),
-        )
 
 
 def products(features: Any, vectors: list[FloatArray]) -> list[FloatArray]:

@@ -11,6 +11,9 @@ from numpy.typing import DTypeLike
 from mercer._jit.threads import one_blas_thread, run_parallel, thread_count
 from mercer.solvers.elsewhere import workers_in_force
 
+# Bytes of answers, and most answers of a thread, that wait for being added.
+WAITING, MOST_WAITING = 2**22, 8
+
 
 class Addable(Protocol):
     """The terms that a pass over the blocks adds up."""
@@ -36,7 +39,7 @@ class FeatureBlocks(ABC):
 
     @abstractmethod
     def map(
-        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
+        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[Any], dtype: DTypeLike
     ) -> Iterator[Any]:
         """``work(features, *shared, *own[i])`` for every block; the answers in the order of the blocks.
 
@@ -46,8 +49,8 @@ class FeatureBlocks(ABC):
             A function of a module, so that it can be sent elsewhere.
         shared : tuple
             Arguments common to all blocks.
-        own : sequence of tuple
-            Arguments of each block.
+        own : sequence of tuple or None
+            Arguments of each block; where there are none, it is not read, and the answer is None.
         dtype : float32 or float64
             Of the features: a C-contiguous array (rows, n_features), or a CSR matrix.
         """
@@ -96,20 +99,22 @@ class LocalBlocks(FeatureBlocks):
         self.n_jobs, self.stop = n_jobs, stop
 
     def map(
-        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[tuple[Any, ...]], dtype: DTypeLike
+        self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[Any], dtype: DTypeLike
     ) -> Iterator[Any]:
         elsewhere = self._elsewhere()
         if elsewhere is not None:
             yield from elsewhere.map(self, work, shared, own, dtype)
             return
         workers = thread_count(self.n_jobs)
-        # Few at a time: answers may be matrices, and are added before many accumulate.
-        for begin in range(0, len(self.sizes), workers):
-            places = range(begin, min(begin + workers, len(self.sizes)))
+        # Answers may be matrices, and are added before many accumulate; the fewer at a time, the longer threads wait.
+        few = workers * int(np.clip(WAITING // (8 * (self.n_features + 1) ** 2), 1, MOST_WAITING))
+        for begin in range(0, len(self.sizes), few):
+            places = range(begin, min(begin + few, len(self.sizes)))
             found: dict[int, Any] = {}
 
             def answer(place: int, found: dict[int, Any] = found) -> None:
-                found[place] = work(self.read(place, dtype), *shared, *own[place])
+                mine = own[place]
+                found[place] = None if mine is None else work(self.read(place, dtype), *shared, *mine)
 
             with one_blas_thread():
                 run_parallel(answer, places, workers, self.stop)

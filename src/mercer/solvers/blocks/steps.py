@@ -8,28 +8,25 @@ import numpy as np
 from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate
 from mercer.problems.linear.block_machine import BlockMachine
-from mercer.problems.linear.dual import balanced
 from mercer.solvers.blocks.passes import (
     PARTS,
     Asked,
-    Combine,
-    Dots,
     Evaluate,
     Evaluation,
-    Losses,
     Multiply,
     Place,
+    Prove,
     Response,
     Slopes,
 )
 from mercer.solvers.blocks.penalty import Penalty
+from mercer.solvers.blocks.responses import shares_of_sides, sum_of_sides
 from mercer.solvers.blocks.solution import BlockSolution, by_sums
 from mercer.solvers.blocks.state import flat, place_of, request_of, state_of
 from mercer.solvers.elsewhere import State
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.cholesky import NotPositiveDefinite
 from mercer.solvers.linalg.conjugate_gradient import Recursion
-from mercer.solvers.linear.loss_loops import settled_bias
 from mercer.solvers.linear.small_newton import INNER, NARROWER
 from mercer.solvers.linear_result import share_of_gap
 from mercer.solvers.result import Status, TracePoint
@@ -53,6 +50,8 @@ MOST_STEPS = 500
 # Steps without a better gap after which only rounding errors are left, in single and in double precision.
 HOPELESS_IN_SINGLE, HOPELESS = 6, 25
 CG_STEPS, CG_TOL = 30, 0.1
+# Share of the gap asked for that is reached in single precision, so that double precision does not refute it.
+IN_SINGLE = 0.95
 
 
 # The progress of the steps apart from points: integers, then floats.
@@ -98,7 +97,6 @@ class Newton:
         self.beta: FloatArray | None = None
         self.certificate: Certificate | None = None
         self.image: FloatArray | None = None
-        self.coefficients_to_add: FloatArray | None = None
         # The last requested evaluation with the centres at that time; the initial one; the present point.
         self._asked: tuple[Evaluate, FloatArray | None] | None = None
         self._next: Evaluate | None = None
@@ -117,10 +115,8 @@ class Newton:
         targets = np.asarray(self.machine.targets, np.float64)
         return max(float(np.mean(np.abs(targets - np.mean(targets)))), 1e-12)
 
-    def told(self, span: slice, asked: Asked) -> Any:
+    def told(self, span: slice) -> Any:
         """Per-machine data sent to the blocks beside the losses."""
-        if isinstance(asked.what, Combine):
-            return None if self.coefficients_to_add is None else self.coefficients_to_add[span]
         return None if self.centre is None else self.centre[span]
 
     def _ask(self, what: Any) -> Asked:
@@ -274,11 +270,8 @@ class Newton:
         w, constant = self.penalty.weights(self.at.v), self.machine.constant
         bias = 0.0 if self.machine.is_free or not constant else (self.at.b / constant) ** 2
         primal = 0.5 * float(w @ w + bias) + evaluation.loss
-        share = np.ones(2)
-        if self.machine.is_free:
-            up, down = abs(response.balance[0]), abs(response.balance[1])
-            share = np.array([min(1.0, down / up) if up else 1.0, min(1.0, up / down) if down else 1.0])
-        image = self.penalty.whitened(share[0] * response.up + share[1] * response.down)
+        share = shares_of_sides(response.balance, self.machine.is_free)
+        image = self.penalty.whitened(sum_of_sides((response.up, response.down), share))
         total = 0.0 if self.machine.is_free else (constant * float(response.balance.sum())) ** 2
         # By concavity, scaling keeps at least that share of the gain.
         dual = float(share @ response.gain - share**2 @ response.square) - 0.5 * (float(image @ image) + total)
@@ -296,7 +289,8 @@ class Newton:
         point = TracePoint(self.limits.seconds, self.steps, gap, dual, response.moving, n, gap=gap)
         self.trace.append(point)
         self.limits.report(point)
-        if np.isfinite(primal) and gap <= self.strictness * self.gap_tol:
+        asked = self.gap_tol if self.dtype == np.float64 else IN_SINGLE * self.gap_tol
+        if np.isfinite(primal) and gap <= self.strictness * asked:
             return Status.OPTIMAL
         reached = self.limits.reached()
         if reached is not None:
@@ -316,33 +310,20 @@ class Newton:
         return None
 
     def _certify(self) -> Turn:
-        """Values of all rows and the sum of their responses in double precision, and the certificate they give.
-
-        The responses are to values in working precision: any feasible ones give a bound, so a single pass in double
-        precision is enough.
-        """
+        """Values of all rows, their responses and the sum of those in one pass in double precision, and the certificate
+        they give; in working precision where nothing is to be proved."""
         at = self.at if self.trace[-1].violation <= self.gap_tol else self.best
-        _, parts = yield self._ask(Dots(at.v))
-        beta, bias = self._responses(np.concatenate(parts), at)
-        self.beta, self.best = beta, at._replace(b=bias)
-        if not self.proves:
-            return
-        before, self.dtype, self.coefficients_to_add = self.dtype, np.dtype(np.float64), beta
-        image, parts = yield self._ask(Combine(at.v))
-        self.coefficients_to_add, values = None, np.concatenate(parts)
-        w, self.image = self.penalty.weights(at.v), self.penalty.whitened(image)
-        self.certificate = self.machine.certificate(w, bias, values + bias, beta, self.image)
-        self.dtype = before
-
-    def _responses(self, values: FloatArray, at: Place) -> tuple[FloatArray, float]:
-        """(feasible coefficients, the bias that balances them)."""
-        machine = self.machine
-        losses = Losses(machine.rows(slice(None)), self._ask(None), self.centre)
-        bias = at.b
-        if machine.is_free and not losses.rows.is_smooth:
-            bias += float(settled_bias(values + bias, losses.rounded(at.width)))
-        beta, _, _ = losses.respond(values + bias, at.width)
-        return (balanced(beta) if machine.is_free else beta), bias
+        before, self.dtype = self.dtype, np.dtype(np.float64) if self.proves else self.dtype
+        sums, parts = yield self._ask(Prove(at))
+        self.dtype, self.best = before, at
+        values, beta = (np.concatenate(each) for each in zip(*parts, strict=True))
+        share = shares_of_sides(sums[:, -1], self.machine.is_free)
+        # With a free bias, coefficients sum to zero.
+        self.beta = np.where(beta > 0.0, share[0] * beta, share[1] * beta) if self.machine.is_free else beta
+        if self.proves:
+            self.image = self.penalty.whitened(sum_of_sides(sums[:, :-1], share))
+            weights = self.penalty.weights(at.v)
+            self.certificate = self.machine.certificate(weights, at.b, values + at.b, self.beta, self.image)
 
     def end_early(self) -> None:
         """Stopped during a pass: the best point so far, with what complete passes say about it."""
