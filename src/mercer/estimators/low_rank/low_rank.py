@@ -16,10 +16,11 @@ from mercer.solvers.low_rank.landmarks import CHOICES
 class LowRank(Parameters):
     r"""A machine :math:`f = \sum_j \beta_j k(z_j, \cdot) + b` over some landmarks :math:`z_j`, in place of all rows.
 
-    A value of `approximation=` in `SVC`, `SVR`, `NuSVC`, `OneClassSVM`, `KernelRidge`, `KernelLogisticRegression` and
-    `KernelPCA`. Time and memory grow with the number of rows times that of landmarks, not with its square. `distance_`
-    of the fitted machine says how much better the exact one could be. `SVC`, `SVR`, `KernelRidge` and
-    `KernelLogisticRegression` then learn from `mercer.io.Blocks` too, which need not fit into memory.
+    A value of `approximation=` in `SVC`, `SVR`, `NuSVC`, `OneClassSVM`, `KernelRidge`, `KernelLogisticRegression`,
+    `KernelPCA`, `MKLClassifier` and `MKLRegressor`. Time and memory grow with the number of rows times that of
+    landmarks, not with its square. `distance_` of the fitted machine says how much better the exact one could be.
+    `SVC`, `SVR`, `KernelRidge` and `KernelLogisticRegression` then learn from `mercer.io.Blocks` too, which need not
+    fit into memory.
 
     Parameters
     ----------

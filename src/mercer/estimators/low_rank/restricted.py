@@ -130,10 +130,16 @@ class Landmarks:
             return self.data.prepare(dtype, self.places)
         return self.data.kernel.prepare(self.given, dtype, origin=self.data.origin, check=False)
 
+    def prepared_for(self, kernel: Any, items: Any) -> Any:
+        """The landmarks in the form of a kernel, which has prepared all rows as `items`."""
+        if self.given is None:
+            return items.take(self.places)
+        return kernel.prepare(self.given, np.float64, origin=TrainingData(kernel, self.data.X).origin, check=False)
+
     def coordinates(self, budget: Budget) -> TrainingData:
         """The training rows as rows of coordinates, whose kernel is linear."""
         n, m = self.data.shape[0], self.basis.size
-        _require_room(8 * n * m, budget, self.data.X)
+        require_room(8 * n * m, budget, self.data.X)
         return TrainingData(Linear(), self.basis.coordinates(self.data.prepare(np.float64), self.limits.stop))
 
     def vectors(self) -> tuple[Any, Any]:
@@ -326,7 +332,8 @@ def _require_fewer(count: int, n: int) -> None:
         )
 
 
-def _require_room(needed: int, budget: Budget, X: Rows) -> None:
+def require_room(needed: int, budget: Budget, X: Rows) -> None:
+    """Refuse coordinates that do not fit into memory."""
     room = budget.cache + budget.working
     if needed > 2 * room:
         enough = -(-Budget.limit_for(needed, X) // 2**20)

@@ -16,7 +16,8 @@ from mercer.estimators.bases.probabilities import folds_of
 from mercer.estimators.fitting.inputs import require_fitted
 from mercer.estimators.fitting.parameters import require_choice, require_count, require_number
 from mercer.estimators.fitting.progress import watchers
-from mercer.estimators.fitting.training import ENOUGH_FOR_SMALL
+from mercer.estimators.fitting.training import ENOUGH_FOR_SMALL, solve_all
+from mercer.estimators.fitting.two_class import Solved
 from mercer.estimators.mkl.cv import FoldScores, splits_of
 from mercer.estimators.mkl.kernels import (
     NORMALISATIONS,
@@ -28,17 +29,20 @@ from mercer.estimators.mkl.kernels import (
     require_rows,
 )
 from mercer.estimators.mkl.methods import JOINT, allowed_weights, solve_with_weights
+from mercer.estimators.mkl.over_landmarks import LandmarkMachines, coordinates_of_each
 from mercer.estimators.mkl.solve import (
     ENDINGS,
     Machines,
     WeightedCertifier,
     WeightedSolved,
+    certify,
     empty_solutions,
     stopped_at,
 )
 from mercer.kernels.given.several_precomputed import GivenMatrices
 from mercer.solvers.dual_qp import policy
 from mercer.solvers.dual_qp.policy import allows_single
+from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.result import Status
 
 if TYPE_CHECKING:
@@ -142,6 +146,48 @@ class WeightedKernelModel(KernelModel):
             return None
         return np.float32 if allows_single(len(X), self.tol) else np.float64
 
+    def _solved(self, data: Any, setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
+        vars(cast(Any, self)).pop("weights_certificate_", None)
+        if self.approximation is None:
+            return self._solve(data, setup, budget, limits)
+        try:
+            several = coordinates_of_each(self, data, setup, budget, limits)
+            several = data.normalise_coordinates(several, self.normalize, self._counts, limits.stop)
+        except ENDINGS as end:
+            return self._unsolved(data, setup, stopped_at(limits, end))
+        gap_tol = self.gap_tol if self.method in JOINT else None
+        machines = LandmarkMachines(data, several, setup, budget, limits, self.tol, gap_tol, self._counts)
+        machines.objectives = self._objectives(setup)
+        weights, found = self._searched(machines, data, setup, limits)
+        self.weights_certificate_ = certify(several, weights, setup, found)
+        data.choose(weights)
+        solved: Any = super()._solved(data, setup, budget, limits)
+        solved.statuses = [Status.worst([*solved.statuses, *found.statuses])]
+        return solved
+
+    def _solve_coordinates(
+        self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits"
+    ) -> "SolvedProblems":
+        """With the weights that were learnt."""
+        starts = getattr(setup, "starts", None)
+
+        def solve(problem: Any, part: Any, k: int) -> Any:
+            start = None if starts is None else starts[k]
+            return solve_dual(
+                problem.dual(), part, tol=self.tol, limits=limits, start=start, memory=budget.working, convex=True,
+            )  # fmt: skip
+
+        matrix = data.matrix(self.tol, None, budget, self.n_jobs)
+        return Solved(setup, solve_all(setup.problems, setup.tasks, matrix, budget, solve, limits, self.n_jobs))
+
+    def _searched(
+        self, machines: Machines, data: Any, setup: Any, limits: "Limits"
+    ) -> tuple[FloatArray, WeightedSolved]:
+        """(weights, the machines with them), by the method asked for."""
+        return solve_with_weights(
+            machines, self, limits, lambda: self._targets(setup), lambda: FoldScores(machines, self._folds(data, setup))
+        )
+
     def _solve(self, data: Any, setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":
         several = data.several()
         data.require_moderate(several)
@@ -153,9 +199,7 @@ class WeightedKernelModel(KernelModel):
             return self._unsolved(data, setup, stopped_at(limits, end))
         gap_tol = self.gap_tol if self.method in JOINT else None
         machines = Machines(data, several, setup, budget, limits, self.tol, gap_tol, self._counts)
-        weights, solved = solve_with_weights(
-            machines, self, limits, lambda: self._targets(setup), lambda: FoldScores(machines, self._folds(data, setup))
-        )
+        weights, solved = self._searched(machines, data, setup, limits)
         data.choose(weights)
         return solved
 
@@ -225,6 +269,8 @@ class WeightedKernelModel(KernelModel):
         return WeightedCertifier
 
     def _is_reached(self, certificate: "Certificate") -> bool:
+        if self.approximation is not None:  # weights have a certificate of their own
+            return certificate.is_optimal(self.tol) or certificate.relative_gap <= self.gap_tol
         return certificate.is_optimal(self.tol, self.gap_tol if self.method in JOINT else None)
 
     def _keep(self, X: Rows, data: Any, setup: Any, solved: Any) -> None:

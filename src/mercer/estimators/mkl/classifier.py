@@ -10,6 +10,7 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_t
 from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.two_class import TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.cv import Fold, share_correct
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
@@ -17,6 +18,7 @@ from mercer.problems.mkl.alignment import class_targets
 from mercer.problems.svm.soft_margin import BIASES
 
 if TYPE_CHECKING:
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.problems.regularization import Regularization
 
@@ -93,6 +95,9 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
+    approximation : LowRank, optional
+        Restricts the machines to some landmarks, for many rows: see `mercer.LowRank`. Weights are learnt over the same
+        landmarks, with coordinates of each kernel by itself. By default everything is exact.
     random_state : int, RandomState or None, default=None
         For "cv": a seed gives another way of dealing rows to folds. Nothing else is random.
     callbacks : list of callables, optional
@@ -114,6 +119,14 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     certificate_ : WeightedCertificate
         Primal and dual objective and their gap, recomputed in double precision from the training data when
         first read; summed over the machines, and for "simple" and "lp-norm" of machines and weights together.
+    weights_certificate_ : WeightedCertificate
+        With an `approximation`: that of the weights, for which each kernel has coordinates of its own;
+        `certificate_` is then that of the machines with these weights.
+    distance_ : Distance or list of Distance
+        With an `approximation`: how far the objective may be from that of the exact machine with the same weights,
+        beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     trace_ : list of WeightPoint
@@ -187,6 +200,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         n_jobs: int | None = None,
+        approximation: "LowRank | None" = None,
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
@@ -210,6 +224,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.approximation = approximation
         self.random_state = random_state
         self.callbacks = callbacks
         self.verbose = verbose
@@ -259,6 +274,9 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     ) -> TwoClassProblems:
         C = weighted_C(self.C, codes, class_weight, weights)
         return TwoClassProblems(codes, len(class_weight), self.multi_class, C, self.loss, self.bias)
+
+    def _objectives(self, setup: Any) -> list[Objective]:
+        return [Objective(each.signs, each.C, each.loss, each.bias) for each in setup.problems]
 
     def _targets(self, setup: Any) -> FloatArray:
         return class_targets(setup.codes, setup.n_classes)

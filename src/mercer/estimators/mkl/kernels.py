@@ -27,6 +27,7 @@ from mercer.kernels.vector.rbf import RBF
 from mercer.solvers.linalg.definiteness import are_definite, is_definite
 
 if TYPE_CHECKING:
+    from mercer.estimators.mkl.over_landmarks import SeveralCoordinates
     from mercer.kernels.base.kernel import Kernel
 
 
@@ -176,10 +177,11 @@ class BaseKernelData(TrainingData):
 
     if TYPE_CHECKING:
         weights: FloatArray
+        scales: FloatArray
 
     def __init__(self, kernels: "Sequence[Kernel]", X: Rows, n_jobs: int | None = None) -> None:
         self.kernels, self.n_jobs = list(kernels), n_jobs
-        self.scales, self.is_convex = np.ones(len(kernels)), True
+        self.is_convex, self.scales = True, np.ones(len(kernels))
         self.X, self.weights = X, np.ones(len(kernels))
         self._take_sum_of(self.kernels)
 
@@ -198,7 +200,7 @@ class BaseKernelData(TrainingData):
             # Kernels of inner products share their rows, centred or not.
             key = kernel.is_translation_invariant if kernel.is_dot_product_form else f"own {place}"
             if key not in shared:
-                shared[key] = self._prepared(place, kernel)
+                shared[key] = self.prepared(place, kernel)
             elif kernel.is_dot_product_form and kernel.loses_distances(shared[key]):
                 shared[key].by_differences = True
             items.append(shared[key])
@@ -207,7 +209,8 @@ class BaseKernelData(TrainingData):
             found.total, self.X.total = self.X.total, None
         return found
 
-    def _prepared(self, place: int, kernel: "Kernel") -> Any:
+    def prepared(self, place: int, kernel: "Kernel") -> Any:
+        """All rows in the form of one of the kernels."""
         if isinstance(self.X, GivenMatrices):
             return kernel.prepare(self.X, np.float64)
         try:
@@ -282,10 +285,30 @@ class BaseKernelData(TrainingData):
         """
         if how is None:
             return several
-        means, variances = several.spreads(weights, stop)
-        has_spread = variances > CONSTANT * means
-        scales = np.where(has_spread, variances, means) if how == "variance" else means
-        self.scales = np.where(scales > 0, scales, 1.0)
+        self.scales = self._scales(several, how, weights, stop)
         several = several.scaled(1.0 / self.scales)
         self.kernels = several.kernels
         return several
+
+    def normalise_coordinates(
+        self,
+        several: "SeveralCoordinates",
+        how: str | None,
+        weights: FloatArray,
+        stop: Callable[..., Any] | None = None,
+    ) -> "SeveralCoordinates":
+        """The same for kernels over landmarks, judged by their coordinates."""
+        if how is None:
+            return several
+        self.scales = self._scales(several, how, weights, stop)
+        self.kernels = [Scaled.of(1.0 / float(s), kernel) for s, kernel in zip(self.scales, self.kernels, strict=True)]
+        self.choose(self.weights)
+        each = zip(several.coordinates, self.scales, strict=True)
+        return type(several)([rows / np.sqrt(scale) for rows, scale in each], self.n_jobs)
+
+    @staticmethod
+    def _scales(several: SeveralKernels, how: str, weights: FloatArray, stop: Callable[..., Any] | None) -> FloatArray:
+        means, variances = several.spreads(weights, stop)
+        has_spread = variances > CONSTANT * means
+        scales = np.where(has_spread, variances, means) if how == "variance" else means
+        return np.where(scales > 0, scales, 1.0)

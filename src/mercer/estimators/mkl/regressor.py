@@ -11,6 +11,7 @@ from mercer.estimators.bases.one_function import OneFunctionModel, OneProblem
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.weights import weighted_C
+from mercer.estimators.low_rank.over_blocks import Objective
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.cv import Fold, less_squared_error
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
@@ -18,6 +19,7 @@ from mercer.problems.svm.soft_margin import BIASES
 
 if TYPE_CHECKING:
     from mercer.estimators.fitting.training import TrainingData
+    from mercer.estimators.low_rank.low_rank import LowRank
     from mercer.kernels.base.kernel import Kernel
     from mercer.problems.regularization import Regularization
 
@@ -76,6 +78,9 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
+    approximation : LowRank, optional
+        Restricts the machines to some landmarks, for many rows: see `mercer.LowRank`. Weights are learnt over the same
+        landmarks, with coordinates of each kernel by itself. By default everything is exact.
     random_state : int, RandomState or None, default=None
         For "cv": a seed gives another way of dealing rows to folds. Nothing else is random.
     callbacks : list of callables, optional
@@ -97,6 +102,14 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     certificate_ : WeightedCertificate
         Primal and dual objective and their gap, recomputed in double precision from the training data when
         first read; for "simple" and "lp-norm" of the machine and weights together.
+    weights_certificate_ : WeightedCertificate
+        With an `approximation`: that of the weights, for which each kernel has coordinates of its own;
+        `certificate_` is then that of the machines with these weights.
+    distance_ : Distance or list of Distance
+        With an `approximation`: how far the objective may be from that of the exact machine with the same weights,
+        beyond the gap.
+    approximation_ : LandmarksUsed
+        With an `approximation`: how many landmarks there are, how they were chosen, and the jitter of their matrix.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     trace_ : list of WeightPoint
@@ -155,6 +168,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         n_jobs: int | None = None,
+        approximation: "LowRank | None" = None,
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callable[[Any], Any]] | None = None,
         verbose: bool | int = False,
@@ -173,6 +187,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.approximation = approximation
         self.random_state = random_state
         self.callbacks = callbacks
         self.verbose = verbose
@@ -227,6 +242,10 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         y = np.zeros(len(setup.codes))
         y[setup.tasks[0].indices] = setup.problems[0].targets
         return y
+
+    def _objectives(self, setup: Any) -> list[Objective]:
+        (problem,) = setup.problems
+        return [Objective(problem.targets, problem.C, "epsilon_insensitive", problem.bias, problem.epsilon)]
 
     def _targets(self, setup: Any) -> FloatArray:
         y = self._answers(setup)

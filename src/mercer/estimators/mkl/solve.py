@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mercer.estimators.mkl.kernels import BaseKernelData
     from mercer.kernels.gram.kernel_family import SeveralKernels
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
-    from mercer.problems.mkl.weighted_kernels import WeightSet
+    from mercer.problems.mkl.weighted_kernels import WeightedCertificate, WeightSet
 
 
 # Share of the required gap that the machines may use up; they are solved more accurately until they do.
@@ -270,20 +270,25 @@ class WeightedCertifier(ProblemCertifier):
     """One certificate for machines and weights together, from data and coefficients alone."""
 
     def _certify(self) -> list[Any]:
-        data, setup, betas = cast(Any, self.data), self.setup, self.solved.betas()
-        several = data.several()
-        table = np.zeros((several.n, len(betas)))
-        for t, (task, beta) in enumerate(zip(setup.tasks, betas, strict=True)):
-            table[task.indices, t] = beta
-        products = several.products(table)
-        q = np.einsum("mit,it->m", products, table)
-        projections = np.tensordot(data.weights, products, 1)
-        each = zip(setup.problems, setup.tasks, betas, self.solved.intercepts, strict=True)
-        machines = [
-            problem.certificate(beta, projections[task.indices, t], float(intercept))
-            for t, (problem, task, beta, intercept) in enumerate(each)
-        ]
-        return [joint_certificate(self.solved.allowed, data.weights, q, machines)]
+        data = cast(Any, self.data)
+        return [certify(data.several(), data.weights, self.setup, self.solved)]
+
+
+def certify(several: "SeveralKernels", weights: FloatArray, setup: "Setup", solved: Any) -> "WeightedCertificate":
+    """The certificate of machines and weights, from the kernels and the coefficients."""
+    betas = solved.betas()
+    table = np.zeros((several.n, len(betas)))
+    for t, (task, beta) in enumerate(zip(setup.tasks, betas, strict=True)):
+        table[task.indices, t] = beta
+    products = several.products(table)
+    q = np.einsum("mit,it->m", products, table)
+    projections = np.tensordot(weights, products, 1)
+    each = zip(setup.problems, setup.tasks, betas, solved.intercepts, strict=True)
+    machines = [
+        problem.certificate(beta, projections[task.indices, t], float(intercept))
+        for t, (problem, task, beta, intercept) in enumerate(each)
+    ]
+    return joint_certificate(solved.allowed, weights, q, machines)
 
 
 def stopped_at(limits: "Limits", error: BaseException | None) -> Status:

@@ -43,6 +43,7 @@ ATTRIBUTES = {
     "_multipliers": rules.optional(rules.floats2),
     "_mistakes": rules.optional(rules.instance("MistakeEvidence")),
     "certificate_": _certificates,
+    "weights_certificate_": _certificates,
     "_certificates": _certificates,
     "_calibration": rules.optional(rules.instance("Calibration")),
     "_conformity": rules.instance("Conformity"),

@@ -113,7 +113,7 @@ _register(
     (*_INPUT, "random_weights_", "random_offset_", "_n_features_out"),
     consistency.check_frequencies,
 )
-_WEIGHTED = ("kernel_names_", "weights_", "scales_")
+_WEIGHTED = ("kernel_names_", "weights_", "scales_", "weights_certificate_")
 _register("estimators.mkl.classifier:MKLClassifier", (*_CLASSIFIER, *_WEIGHTED), _machine)
 _register("estimators.mkl.regressor:MKLRegressor", (*_MACHINE, *_WEIGHTED), _machine)
 _register("estimators.mkl.one_class:MKLOneClassSVM", (*_MACHINE, *_WEIGHTED, "offset_"), _machine)
