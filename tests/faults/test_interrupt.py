@@ -49,7 +49,7 @@ MOMENTS = [
     ("one working set", 1.1),
     ("rounds", 1.5),
     ("rounds", 3.0),
-    ("pairs of classes", 2.0),
+    ("pairs of classes", 4.0),
 ]
 
 

@@ -96,7 +96,7 @@ def test_a_store_that_the_system_refuses_is_halved(monkeypatch):
             raise MemoryError
         return np.zeros(shape, dtype)
 
-    monkeypatch.setattr(row_cache.np, "empty", empty)
+    monkeypatch.setattr(row_cache, "lasting_empty", empty)
     assert len(row_cache._allocate(100, 5, np.float32)) == 12
     assert asked == [100, 50, 25, 12]
 

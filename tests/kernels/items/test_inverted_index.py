@@ -9,7 +9,7 @@ from scipy import sparse
 from mercer.kernels.items.counts import Counts
 from mercer.kernels.items.feature_index import numbered
 from mercer.kernels.items.inverted_index import Inverted
-from mercer.kernels.items.rows import SparseRows
+from mercer.kernels.items.sparse_rows import SparseRows
 
 
 def drawn(rng, n, d, density):

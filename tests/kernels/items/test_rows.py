@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import sparse
 
-from mercer.kernels.items.rows import SPREAD, Rows, SparseRows
+from mercer.kernels import RBF, Laplacian, Linear
+from mercer.kernels.items.rows import Rows
+from mercer.kernels.items.sparse_rows import MOST_LINES, SparseRows, is_mostly_zeros, panel_width
+
+PANEL = panel_width(np.dtype(np.float32))
 
 
 def pair(n, m, d=9, dtype=np.float64, density=0.4, seed=0):
@@ -18,7 +22,7 @@ def pair(n, m, d=9, dtype=np.float64, density=0.4, seed=0):
 
 @pytest.mark.parametrize("left", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("right", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("sizes", [(1, 1), (7, 3), (40, SPREAD), (5, SPREAD + 1), (30, 2 * SPREAD + 17)])
+@pytest.mark.parametrize("sizes", [(1, 1), (7, 3), (40, PANEL), (5, PANEL + 1), (30, 2 * PANEL + 17)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_inner_products(left, right, sizes, dtype):
     X, Y = pair(*sizes, dtype=dtype)
@@ -28,7 +32,7 @@ def test_inner_products(left, right, sizes, dtype):
     np.testing.assert_allclose(tile, X.astype(np.float64) @ Y.T.astype(np.float64), atol=50 * np.finfo(dtype).eps)
 
 
-@pytest.mark.parametrize("d", [1, 64, 65, 300])
+@pytest.mark.parametrize("d", [1, 64, 65, 300, MOST_LINES, MOST_LINES + 1, 5000])
 def test_any_number_of_features(d):
     X, Y = pair(6, 11, d)
     for layout in (np.asarray, sparse.csr_array):
@@ -37,7 +41,6 @@ def test_any_number_of_features(d):
 
 @pytest.mark.parametrize("nonzeros", range(11))
 def test_rows_of_any_length_are_summed_in_full(nonzeros):
-    """Sparse sums take four terms at a time and then the rest."""
     X = np.zeros((3, 12))
     X[1, :nonzeros] = np.arange(1, nonzeros + 1)
     Y = np.ones((2, 12))
@@ -52,6 +55,51 @@ def test_rows_of_any_length_are_summed_in_full(nonzeros):
 def test_empty_rows_and_features_that_one_side_lacks(X, Y):
     found = Rows(sparse.csr_array(X)).dots(Rows(sparse.csr_array(Y)))
     np.testing.assert_array_equal(found, X @ Y.T)
+
+
+@pytest.mark.parametrize("d", [9, MOST_LINES + 1])
+def test_features_beyond_the_last_of_the_right_hand_side_count_for_nothing(d):
+    """Texts have substrings that no training text has; they are all numbered alike, after the last."""
+    X, Y = pair(6, 11, d)
+    wider = sparse.csr_array(np.hstack([X, np.ones((6, 1))]))
+    np.testing.assert_allclose(Rows(wider).dots(Rows(sparse.csr_array(Y))), X @ Y.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", [RBF(gamma=0.01), Linear()])
+def test_rows_that_are_mostly_zeros_are_compared_without_them(kernel, dtype):
+    X, Y = pair(900, 7, 100, dtype, density=0.1)
+    rows = kernel.prepare(X, dtype)
+    assert rows.is_sparse
+    np.testing.assert_array_equal(rows.dense(), X)
+    origin = np.zeros(100)  # moved rows keep their zeros
+    expected = kernel(X.astype(np.float64)[:20], Y.astype(np.float64))
+    np.testing.assert_allclose(
+        kernel(X, Y)[:20], expected, rtol=20 * np.finfo(dtype).eps, atol=50 * np.finfo(dtype).eps
+    )
+    assert kernel.prepare(X, dtype, origin=origin).is_sparse
+
+
+@pytest.mark.parametrize(("n", "d", "density"), [(900, 100, 0.4), (900, 64, 0.1), (30, 100, 0.1), (0, 100, 0.1)])
+def test_few_zeros_few_columns_or_few_numbers_stay_as_they_are(n, d, density):
+    X, _ = pair(n, 1, d, density=density)
+    assert not is_mostly_zeros(X)
+    assert not Linear().prepare(X).is_sparse
+
+
+def test_kernels_that_are_no_function_of_inner_products_see_zeros():
+    X, _ = pair(900, 1, 100, density=0.1)
+    assert not Laplacian(gamma=0.1).prepare(X).is_sparse
+
+
+def test_zeros_far_from_the_mean_are_moved_like_all_numbers():
+    """Nine columns in ten are zero, and the others a thousand away: distances would lose three digits."""
+    X, _ = pair(900, 1, 100, density=0.1)
+    X[:, ::10] = 1000.0 + np.random.default_rng(0).normal(size=(900, 10))
+    assert is_mostly_zeros(X)
+    kernel = RBF(gamma=0.1)
+    assert kernel._origin(X, None) is not None
+    assert kernel._origin(np.where(X > 900, X - 1000, X), None) is None
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
@@ -107,6 +155,14 @@ def test_sparse_rows_come_back_as_they_went_in():
     rows = SparseRows.from_scipy(sparse.csr_matrix(X))
     np.testing.assert_array_equal(rows.to_scipy().toarray(), X)
     np.testing.assert_array_equal(rows.slice(5, 8).to_scipy().toarray(), X[5:8])
+
+
+def test_dense_rows_lose_their_zeros_and_nothing_else():
+    X, _ = pair(20, 6)
+    X[3] = 0.0
+    rows = SparseRows.from_dense(X)
+    assert (rows.data != 0).all()
+    np.testing.assert_array_equal(rows.to_scipy().toarray(), X)
 
 
 def test_64_bit_indices_are_read():

@@ -25,7 +25,7 @@ SMALL_WORK, USUAL_COST = 5e7, 50
 # Assumed multiplications of an entry if nothing is known.
 UNKNOWN_COST = 1000
 # Rows recomputed at a time if there are many; progress is reported in between.
-BLOCK = 4096
+BLOCK = 2048
 # Numbers of all rows up to which they are prepared at once for several problems: 128 MiB in double precision.
 FEW_NUMBERS = 2**24
 # Problems with fewer rows than this are not sampled.

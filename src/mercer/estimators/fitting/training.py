@@ -22,6 +22,7 @@ from mercer.kernels.gram.evaluated import EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix, is_ordered
 from mercer.kernels.items.column_statistics import summary
 from mercer.kernels.items.prepare_rows import squared_norms
+from mercer.kernels.items.sparse_rows import MOST_LINES
 from mercer.kernels.table.frame import Frame
 from mercer.problems.svm.signed_risk import SignedRisk
 from mercer.solvers.dual_qp import policy
@@ -106,7 +107,7 @@ class Budget:
 def _prepared_bytes(X: Rows) -> int:
     """Approximate size of the prepared rows, transposed panels included."""
     if sparse.issparse(X):
-        return 2 * (X.data.nbytes + X.indices.nbytes)
+        return 2 * (X.data.nbytes + X.indices.nbytes) + 4 * X.shape[0] * min(X.shape[1], MOST_LINES)
     return 2 * X.size * 4 if isinstance(X, np.ndarray) else 0
 
 

@@ -97,6 +97,7 @@ class Kernel(Parameters):
         self._require_bound()
         origin = origin if self.is_translation_invariant else None
         rows = prepare_rows(X, dtype, origin=origin, check=check)
+        rows = rows.skipping_zeros() if self.is_dot_product_form else rows
         rows.by_differences = self.loses_distances(rows)
         return rows
 

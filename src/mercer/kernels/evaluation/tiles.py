@@ -159,9 +159,10 @@ def gram(
     share = _Share(stop, sum(_entries(*tile) for panel in tiles for tile in panel))
 
     def panel(places: list[tuple[Span, Span]]) -> None:
+        right = points.slice(*places[0][1])
         for rows, columns in places:
             share.ask(_entries(rows, columns))
-            kernel.tile(points.slice(*rows), points.slice(*columns), out, rows[0], columns[0])
+            kernel.tile(points.slice(*rows), right, out, rows[0], columns[0])
             mirror(out, rows, columns)
 
     # The longest panels first, so that the cores finish together.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # (First touch of a page costs about one nanosecond an entry, a product term a hundredth.)
 WORTH_KEEPING = 150
 # From this many on, an entry is fetched from the kept rows sooner than recomputed for the matrix of a working set.
-WORTH_FETCHING = 400
+WORTH_FETCHING = 250
 # Largest number of values of all items up to which they are also kept in double precision.
 FEW = 2**20
 
@@ -216,15 +216,16 @@ class EvaluatedMatrix(KernelMatrix):
                 raise
 
     def _fill_slots(self, indices: IndexArray, places: IndexArray, stop: Stop | None) -> None:
-        """Compute rows directly into the cache if their slots are consecutive."""
+        """Compute rows directly into the cache if their slots are consecutive, else a few at a time beside it."""
         if len(places) == 0:
             return
-        items, first = self.items.take(indices), int(places[0])
+        first = int(places[0])
         if (np.diff(places) == 1).all():
             target = self.cache.store[first : first + len(places)]
-            tiles.fill(self.kernel, items, self.items, target, self.n_jobs, stop)
-        else:
-            self.cache.store[places] = self.rows(indices, stop)
+            tiles.fill(self.kernel, self.items.take(indices), self.items, target, self.n_jobs, stop)
+            return
+        for part in tiles.spans(len(places)):
+            self.cache.store[places[slice(*part)]] = self.rows(indices[slice(*part)], stop)
 
     def _product_with_cache(
         self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray | None, stop: Stop | None

@@ -18,7 +18,7 @@ from mercer._types import Array, ArrayLike, FloatArray, IndexArray
 from mercer.kernels._types import KeyArray, Sparse, Tally
 from mercer.kernels.items.feature_index import entries_in_order, numbered
 from mercer.kernels.items.inverted_index import Inverted
-from mercer.kernels.items.rows import SparseRows
+from mercer.kernels.items.sparse_rows import SparseRows
 
 
 class Vocabulary:

@@ -15,7 +15,7 @@ from mercer._jit.vectors import vector_loop
 from mercer._types import Array, IndexArray
 
 if TYPE_CHECKING:
-    from mercer.kernels.items.rows import SparseRows
+    from mercer.kernels.items.sparse_rows import SparseRows
 
 # A feature that this fraction of the items have is cheaper to store densely.
 FREQUENT = 1 / 16

@@ -6,157 +6,18 @@ sparse rows support the same three operations (a slice, a subset, the inner prod
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer._jit.compile import jit
 from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
-from mercer._jit.vectors import vector_loop
-from mercer._types import Array, FloatArray, IndexArray
-from mercer.kernels._types import Sparse, T
+from mercer._types import Array, IndexArray
+from mercer.kernels._types import T
 from mercer.kernels.evaluation.exact_distances import negative_half_squares
 from mercer.kernels.items.column_statistics import squared_lengths
-
-# A sparse right-hand tile is expanded to (features, SPREAD) so that one sparse row
-# updates SPREAD products at a time with vector instructions.
-SPREAD = 256
-
-
-@jit
-def _place_features(indptr: IndexArray, indices: IndexArray, position: IndexArray) -> int:
-    """Number the features that occur in some CSR rows, in order; all others get the number after
-    the last, which is returned. `position` comes full of -1."""
-    for k in range(indptr[0], indptr[-1]):
-        position[indices[k]] = 0
-    count = 0
-    for feature in range(position.shape[0]):
-        if position[feature] == 0:
-            position[feature] = count
-            count += 1
-    for feature in range(position.shape[0]):
-        if position[feature] < 0:
-            position[feature] = count
-    return count
-
-
-@jit
-def _spread(indptr: IndexArray, indices: IndexArray, data: Array, position: IndexArray, spread: Array) -> None:
-    """Write CSR rows as the columns of `spread`; position maps a feature to its row."""
-    for j in range(indptr.shape[0] - 1):
-        for k in range(indptr[j], indptr[j + 1]):
-            spread[position[indices[k]], j] += data[k]
-
-
-@jit
-def _sparse_dots(
-    indptr: IndexArray, indices: IndexArray, data: Array, position: IndexArray, spread: Array, out: Array, column: int
-) -> None:
-    """out[i, column:column+width] = (sparse row i) times `spread`.
-
-    Four terms at a time, so that a product is loaded and stored once for four updates.
-    """
-    vector_loop()
-    width = spread.shape[1]
-    for i in range(indptr.shape[0] - 1):
-        target = out[i, column : column + width]
-        k, end = indptr[i], indptr[i + 1]
-        for j in range(width):
-            target[j] = 0
-        while k + 4 <= end:
-            first, second = spread[position[indices[k]]], spread[position[indices[k + 1]]]
-            third, fourth = spread[position[indices[k + 2]]], spread[position[indices[k + 3]]]
-            a, b, c, d = data[k], data[k + 1], data[k + 2], data[k + 3]
-            for j in range(width):
-                target[j] += (a * first[j] + b * second[j]) + (c * third[j] + d * fourth[j])
-            k += 4
-        while k < end:
-            first, a = spread[position[indices[k]]], data[k]
-            for j in range(width):
-                target[j] += a * first[j]
-            k += 1
-
-
-@jit
-def _take_rows(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: Array,
-    chosen: IndexArray,
-    new_indptr: IndexArray,
-    new_indices: IndexArray,
-    new_data: Array,
-) -> None:
-    """Copy the chosen CSR rows, one after the other."""
-    for i in range(chosen.shape[0]):
-        source, target = indptr[chosen[i]], new_indptr[i]
-        for k in range(new_indptr[i + 1] - target):
-            new_indices[target + k] = indices[source + k]
-            new_data[target + k] = data[source + k]
-
-
-class SparseRows:
-    """The three arrays of a CSR matrix; slicing shares them and copies nothing."""
-
-    def __init__(self, indptr: IndexArray, indices: IndexArray, data: Array, n_features: int) -> None:
-        self.indptr, self.indices, self.data = indptr, indices, data
-        self.shape = (len(indptr) - 1, n_features)
-        self.dtype = data.dtype
-
-    @classmethod
-    def from_scipy(cls, matrix: Sparse) -> Self:
-        """From a scipy CSR matrix with sorted indices and no duplicates."""
-        return cls(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
-
-    def to_scipy(self) -> Sparse:
-        start, stop = self.indptr[0], self.indptr[-1]
-        arrays = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
-        return sparse.csr_matrix(arrays, shape=self.shape)
-
-    def take(self, chosen: IndexArray) -> "SparseRows":
-        chosen = np.asarray(chosen)
-        lengths = (self.indptr[1:] - self.indptr[:-1])[chosen]
-        indptr = np.zeros(len(chosen) + 1, self.indptr.dtype)
-        np.cumsum(lengths, out=indptr[1:])
-        indices = np.empty(indptr[-1], self.indices.dtype)
-        data = np.empty(indptr[-1], self.dtype)
-        _take_rows(self.indptr, self.indices, self.data, chosen, indptr, indices, data)
-        return SparseRows(indptr, indices, data, self.shape[1])
-
-    def slice(self, start: int, stop: int) -> "SparseRows":
-        return SparseRows(self.indptr[start : stop + 1], self.indices, self.data, self.shape[1])
-
-    @computed_once
-    def spread_tiles(self) -> list[tuple[int, IndexArray, Array]]:
-        """(first column, position of each feature, transposed dense block) for each tile."""
-        return [(start, *self._spread_tile(start)) for start in range(0, self.shape[0], SPREAD)]
-
-    def _spread_tile(self, start: int) -> tuple[IndexArray, Array]:
-        part = self.slice(start, min(start + SPREAD, self.shape[0]))
-        # Features absent from this tile map to the last row, which stays zero; so does the extra
-        # position for features of the other side that these rows do not have at all.
-        position = np.full(self.shape[1] + 1, -1, np.int32)
-        present = _place_features(part.indptr, part.indices, position)
-        spread = np.zeros((present + 1, part.shape[0]), self.dtype)
-        _spread(part.indptr, part.indices, part.data, position, spread)
-        return position, spread
-
-    def dots(self, right: "SparseRows") -> Array:
-        tile = scratch("dots", (self.shape[0], right.shape[0]), self.dtype)
-        for column, position, spread in right.spread_tiles:
-            _sparse_dots(self.indptr, self.indices, self.data, position, spread, tile, column)
-        return tile
-
-    def squared_norms(self) -> FloatArray:
-        """|x|^2 of each row, summed row by row in double precision."""
-        inside = slice(self.indptr[0], self.indptr[-1])
-        row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
-        with np.errstate(over="ignore"):  # lengths that are infinite are refused where they are looked at
-            squares = self.data[inside].astype(np.float64) ** 2
-        squares = np.bincount(row, weights=squares, minlength=self.shape[0])
-        return squares.astype(np.float64)  # of no entries at all NumPy counts in integers
+from mercer.kernels.items.sparse_rows import MOST_LINES, SPARSE_COST, Panels, SparseRows, is_mostly_zeros
 
 
 class Rows:
@@ -202,8 +63,8 @@ class Rows:
 
     @property
     def product_cost(self) -> float:
-        """Approximate number of single-precision multiplications in an inner product."""
-        return len(self.values.data) / max(1, len(self)) if self.is_sparse else self.n_features
+        """Approximate number of single-precision multiplications in an inner product, at the speed of dense ones."""
+        return SPARSE_COST * len(self.values.data) / max(1, len(self)) if self.is_sparse else self.n_features
 
     def __len__(self) -> int:
         return self.values.shape[0]
@@ -224,6 +85,15 @@ class Rows:
         """The rows as a dense C-ordered array."""
         return self.values.to_scipy().toarray() if self.is_sparse else self.values
 
+    @computed_once
+    def sparse(self) -> SparseRows:
+        """The rows without their zeros."""
+        return self.values if self.is_sparse else SparseRows.from_dense(self.values)
+
+    def skipping_zeros(self) -> "Rows":
+        """The rows without their zeros if most of their numbers are, so that products take fewer multiplications."""
+        return Rows(self.sparse) if not self.is_sparse and is_mostly_zeros(self.values) else self
+
     def products(self, right: "Rows", of_distances: bool = False) -> tuple[Array, Array, Array]:
         """The arguments of a kernel in dot-product form: (<x, y>, |x|^2, |y|^2) of these rows and of `right`.
 
@@ -237,11 +107,17 @@ class Rows:
     def dots(self, right: "Rows") -> Array:
         """Inner products of these rows with those of `right`: a C-ordered tile, in a buffer
         that the next call in this thread reuses."""
-        if self.is_sparse and right.is_sparse:
-            return self.values.dots(right.values)
         if self.is_sparse or right.is_sparse:
-            return np.dot(self.dense(), right.dense().T)
+            return self.sparse.times(right.panels)
         return np.dot(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
+
+    @property
+    def panels(self) -> Panels:
+        """The rows written out for sparse ones beside them. The rows from which these were sliced keep them, unless
+        there are so many features that this would take far more memory than the rows."""
+        if self.n_features > MOST_LINES:
+            return self.sparse.panels
+        return self._remembered("panels", lambda: self.sparse.panels)
 
     @property
     def transposed(self) -> Array:

@@ -15,7 +15,7 @@ from mercer.kernels.base.parameters import require_flag
 from mercer.kernels.base.structured import CountKernel, items_of
 from mercer.kernels.graph.graph import Graph
 from mercer.kernels.items.counts import Counts, Vocabulary
-from mercer.kernels.items.rows import SparseRows
+from mercer.kernels.items.sparse_rows import SparseRows
 from mercer.kernels.node.node_gram_cache import matrix_of
 from mercer.kernels.node.spectral import given_graph
 

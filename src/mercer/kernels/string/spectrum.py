@@ -15,7 +15,7 @@ from mercer.kernels.base.parameters import require_non_negative
 from mercer.kernels.base.structured import CountKernel, items_of
 from mercer.kernels.items.counts import Counts
 from mercer.kernels.items.feature_keys import mixed
-from mercer.kernels.items.rows import SparseRows
+from mercer.kernels.items.sparse_rows import SparseRows
 from mercer.kernels.string.document_frequencies import DocumentFrequencies
 from mercer.kernels.string.lengths import length_range, require_length
 from mercer.kernels.string.tokens import require_tokenizer, symbols_of

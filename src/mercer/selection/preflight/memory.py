@@ -13,7 +13,7 @@ from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.kernels import WIDTHS, is_given
 from mercer.kernels.gram.evaluated import WORTH_KEEPING
 from mercer.kernels.gram.kernel_matrix import padded
-from mercer.kernels.items.rows import SPREAD
+from mercer.kernels.items.sparse_rows import MOST_LINES
 from mercer.solvers.dual_qp import decomposition, policy
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def bytes_of_fit(
     if sparse.issparse(X):
         cost = X.nnz / X.shape[0]
         own = (X.data.nbytes + X.indices.nbytes) * n // X.shape[0]
-        # Sparse rows, and the features that occur in each tile of them written out.
-        rows = 2 * own + int(4 * n * min(d, SPREAD * cost))
+        # Sparse rows, and what is written out of them.
+        rows = 2 * own + 4 * n * min(d, MOST_LINES)
     else:
         rows, cost, own = 2 * 4 * n * max(d, 1), d, 8 * n * d
     rows += own if is_transformed else 0
