@@ -33,7 +33,8 @@ def judge(problem, error):
     elif re.search(NO_PAIR, str(error)):
         yield from _all_alike(problem, error)
     elif re.search(NO_COLUMN, str(error)):
-        if any(len({row[name] for row in problem.items[0]}) > 1 for name in problem.items[0][0]):
+        used = [row for row, weight in zip(problem.items[0], row_weights(problem), strict=True) if weight > 0]
+        if any(len({row[name] for row in used}) > 1 for name in used[0]):
             yield f"{type(error).__name__}: {error}"
     elif re.search(NO_WEIGHT, str(error)):
         if problem.weights is None or (problem.weights > 0).any():

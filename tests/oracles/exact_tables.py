@@ -14,8 +14,8 @@ from tests.oracles.exact_kernels import LONG, ExactKernel
 
 DAYS = {"day": LONG(1), "week": LONG(7), "year": LONG("365.2425")}
 EPOCH = dt.datetime.fromisoformat("1970-01-01")
-# Labels of fewer rows, or of a smaller share of them, are one label.
-RARE_ROWS, RARE_SHARE = 2.0, 0.005
+# Labels of fewer rows, or of a smaller share of them, are one label; and so are all but the most frequent ones.
+RARE_ROWS, RARE_SHARE, MOST_LABELS = 2.0, 0.005, 100
 
 
 def _number(value):
@@ -122,7 +122,8 @@ class _Labels:
             counts[value] = counts.get(value, LONG(0)) + weight
         total = sum(counts.values())
         least, gone = max(LONG(RARE_ROWS), LONG(RARE_SHARE) * total), counts.pop(None, LONG(0))
-        kept = {label: count for label, count in counts.items() if count >= least}
+        frequent = sorted(counts.items(), key=lambda each: (-each[1], str(each[0])))
+        kept = {label: count for label, count in frequent[:MOST_LABELS] if count >= least}
         rest = total - gone - sum(kept.values())
         ends = {name: count for name, count in (("others", rest), ("none", gone)) if least <= count < total}
         self.kept = {label: place for place, label in enumerate(kept)}

@@ -63,8 +63,20 @@ def filled(connection, rows=ROWS):
     return connection
 
 
+class ClosesItself(sqlite3.Connection):
+    """A database in memory ends with whoever holds it; from Python 3.13 on a connection wants to be closed before."""
+
+    def __del__(self):
+        self.close()
+
+
+def in_memory():
+    # Any thread may be the one that collects it.
+    return sqlite3.connect(":memory:", factory=ClosesItself, check_same_thread=False)
+
+
 def sqlite_memory(rows=ROWS):
-    return SQLiteDatabase(filled(sqlite3.connect(":memory:"), rows))
+    return SQLiteDatabase(filled(in_memory(), rows))
 
 
 def frames_of(make):
@@ -318,8 +330,11 @@ def test_files_are_read_only_and_travel(tmp_path, module, source):
     again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
     np.testing.assert_array_equal(again.decision_function(NAMES), model.decision_function(NAMES))
     assert path.read_bytes() == before
-    with pytest.raises(ParameterError, match="cannot be sent to another process; pass its path"):
-        pickle.dumps(source(filled(module.connect(":memory:"))))
+    with (
+        closing(module.connect(":memory:")) as connection,
+        pytest.raises(ParameterError, match="cannot be sent to another process; pass its path"),
+    ):
+        pickle.dumps(source(filled(connection)))
     with pytest.raises(DataError, match="there is no database file"):
         source(tmp_path / "other.db")
 
@@ -332,7 +347,7 @@ def test_keys_of_several_columns_and_joins_that_are_not_declared():
     )
     expected = np.outer([1.0, 2.0, 4.0], [1.0, 2.0, 4.0]) + np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
     np.testing.assert_array_equal(kernel([(1, "x"), (1, "y"), (2, "x")]), expected)
-    connection = sqlite3.connect(":memory:")
+    connection = in_memory()
     connection.execute("CREATE TABLE stop (line INTEGER, stop TEXT, n REAL, PRIMARY KEY (line, stop))")
     connection.executemany("INSERT INTO stop VALUES (?, ?, ?)", [tuple(row.values()) for row in stops])
     single = Record("stop", columns={"n": Linear()}, links=[], database=SQLiteDatabase(connection))
@@ -374,7 +389,7 @@ def test_a_key_twice_is_named():
     message = "key id of table 't' must name one row, but 2 rows have id = 7"
     with pytest.raises(DataError, match=message):
         Record("t", "id", {"v": Linear()}, [], database=twice)([7])
-    connection = sqlite3.connect(":memory:")
+    connection = in_memory()
     connection.execute("CREATE TABLE t (id INTEGER, v REAL)")
     connection.executemany("INSERT INTO t VALUES (?, ?)", [(7, 1.0), (7, 2.0)])
     with pytest.raises(DataError, match=message):
@@ -382,7 +397,7 @@ def test_a_key_twice_is_named():
 
 
 def test_text_that_is_not_utf8_is_named():
-    connection = sqlite3.connect(":memory:")
+    connection = in_memory()
     connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
     connection.execute("INSERT INTO t VALUES (1, CAST(x'61ff' AS TEXT))")
     with pytest.raises(DataError, match=r"holds text that is not UTF-8.*store it as UTF-8"):
@@ -390,7 +405,7 @@ def test_text_that_is_not_utf8_is_named():
 
 
 def no_rowid():
-    connection = sqlite3.connect(":memory:")
+    connection = in_memory()
     connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v REAL) WITHOUT ROWID")
     return SQLiteDatabase(connection)
 
