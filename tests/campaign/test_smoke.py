@@ -35,6 +35,8 @@ FOUND = (
     2000384,  # a hard margin of a table whose rows repeat
     *(2000425, 2001844),  # the judge's own: a table whose columns never vary, one label of uneven weights
     2000070,  # weights of one label that add up to more than those of all rows
+    2102438,  # values missing in rows without weight only, which rounding made a share of all rows
+    2101900,  # the judge's own: no table was ever saved
     *(2100339, 2101199),  # the judge's own: more than a hundred labels, a column that varies in rows without weight
     *(328567, 437691),  # the judge's own: how LIBSVM counts rows, another word for no weight
     *(11235, 14849, 16056, 52360, 58663),  # the judge's own: roots, no weight, nothing to put in order, underflow

@@ -51,8 +51,8 @@ class _Numbers:
             np.array([_number(v) for v, is_there in zip(values, there, strict=True) if is_there]),
             weights[there],
         )
-        gap = 1 - own.sum() / weights.sum() if not there.all() else LONG(0)
-        self.gap = gap if 0 < gap < 1 and there.any() else LONG(0)
+        lost = weights[np.array([v is None for v in values]) & (weights > 0)].sum()
+        self.gap = LONG(lost) / (own.sum() + lost) if there.any() else LONG(0)
         self.is_empty = not there.any()
         if not self.is_empty and way not in DAYS:
             self._measure(known, own)

@@ -71,6 +71,19 @@ def test_one_label_whose_weights_add_up_to_more_than_all_of_them():
         assert (Encoded({"a": "category"}, Linear()).bind(rows, each).vectors(rows) == 0.0).all()
 
 
+@pytest.mark.parametrize("way", ["number", "log", "rank", "day"])
+def test_values_missing_in_rows_without_weight_alone_say_nothing(way):
+    """By rounding they were a share of 1e-16 of the rows, and so a missing value was infinitely far from any other."""
+    orders = [np.append(0.0, np.random.default_rng(seed).uniform(0.1, 3.0, size=30)) for seed in range(40)]
+    assert any(each[1:].sum() < each.sum() for each in orders)  # as happens by rounding
+    rows = [{"a": None}] + [{"a": float(k)} for k in range(30)]
+    for each in orders:
+        bound = Encoded({"a": way}, Linear()).bind(rows, each)
+        alone = Encoded({"a": way}, Linear()).bind(rows[1:], each[1:])
+        np.testing.assert_allclose(bound.vectors(rows), alone.vectors(rows), atol=1e-12)
+        assert (bound.vectors(rows[:1]) == 0.0).all()
+
+
 def test_a_missing_number_is_the_mean_and_says_that_it_is_missing():
     bound = Encoded({"age": "number"}, Linear()).bind(FRAME)
     vectors = bound.vectors(FRAME, is_weighed=False)

@@ -154,8 +154,10 @@ def measured(way: str, column: "Column", weights: FloatArray | None = None) -> C
     values, own = column.numbers(present), weights[present]
     if len(values) == 0:
         return Coding(way, gap=1.0)
-    gap = 1.0 - float(own.sum() / weights.sum()) if not present.all() else 0.0
-    gap = gap if 0.0 < gap < 1.0 else 0.0
+    # Not by what the others leave of the whole, which rounding may leave where no row of any weight is missing.
+    lost = float(weights[column.missing & (weights > 0)].sum())
+    gap = lost / (float(own.sum()) + lost)
+    gap = gap if gap < 1.0 else 0.0
     return _MEASURES.get(way, _of_period)(way, values, own, gap)
 
 
