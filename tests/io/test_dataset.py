@@ -256,6 +256,7 @@ def test_a_fault_names_the_line_and_what_was_expected(content, message, either_r
 
 BINARY = {
     "binary": (b"\x00\x01\x02\x03" * 50, "a binary file of unknown format"),
+    "a program": (b"\x7fELF\x02\x01\x01" + bytes(300) + b"\x03\x00>\x00", "a binary file of unknown format"),
     "UTF-16 without its mark": (
         "a,b\n1,2\n".encode("utf-16-le"),
         r"UTF-16 without its mark; pass encoding='utf-16-le'",

@@ -101,8 +101,10 @@ def _by_name_or_content(source: "Source", head: bytes) -> str:
     named = _ENDINGS.get(source.ending)
     if not head.strip():
         raise DataError(f"{source.name}: the file is empty")
-    if any(head[k::2].count(0) > len(head) // 4 for k in (0, 1)):
-        kind = "utf-16-le" if head[1::2].count(0) > len(head) // 4 else "utf-16-be"
+    zeros = head[0::2].count(0), head[1::2].count(0)
+    # Of a letter one byte is zero; of a program both, in many places.
+    if max(zeros) > len(head) // 4 and min(zeros) <= len(head) // 100:
+        kind = "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
         remedy = f"pass encoding={kind!r} (--encoding {kind})"
         raise DataError(f"{source.name}: looks like UTF-16 without its mark; {remedy}")
     if b"\0" in head or named in _BINARY:

@@ -93,10 +93,10 @@ class Preflight:
         return asdict(self)
 
     def __str__(self) -> str:
-        columns = f" x {self.n_columns}" if self.n_columns else ""
+        columns = f" of {self.n_columns} columns" if self.n_columns else ""
         return "\n".join(
             [
-                f"{self.n_rows}{columns}: {self._prediction}",
+                f"{self.n_rows:,} rows{columns}: {self._prediction}",
                 f"advice: {self.advice}, because {self.reason}",
                 *map(str, self.findings),
             ]
@@ -110,7 +110,7 @@ class Preflight:
             return f"fit refuses a sample of them: {self.refusal}"
         how = "measured" if self.is_measured else f"predicted, growing as n^{self.exponent:.2f}"
         certificate = "" if self.certificate is None else f"; {self.certificate}"
-        return f"about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB{certificate}"
+        return f"a fit takes about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB{certificate}"
 
 
 def preflight(
