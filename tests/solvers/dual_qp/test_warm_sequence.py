@@ -128,7 +128,21 @@ def test_mostly_free_coefficients_are_scaled_only_to_a_smaller_box(factor, is_sc
 
 
 def test_coefficients_at_a_bound_stay_there():
+    """Where the dual still grows with them: it would to ten times what they are."""
     last, following = (SoftMargin(np.array([1.0, -1.0, 1.0, -1.0]), np.full(4, C)).dual() for C in (1.0, 4.0))
     beta = np.array([1.0, -1.0, 0.0, 0.0])
-    found = moved_to(WarmState(beta, beta), last, following, StoredMatrix.of(np.eye(4)))
-    np.testing.assert_allclose(found.beta, 4.0 * beta)
+    found = moved_to(WarmState(beta, 0.1 * beta), last, following, StoredMatrix.of(0.1 * np.eye(4)))
+    np.testing.assert_array_equal(found.beta, 4.0 * beta)
+
+
+def test_coefficients_grow_with_their_box_only_as_far_as_helps():
+    """With the identity for a kernel, coefficients are C up to 1, and 1 beyond, whatever the box."""
+    n = 420
+    signs, matrix = np.where(np.arange(n) % 2, 1.0, -1.0), StoredMatrix.of(np.eye(n))
+    duals = [SoftMargin(signs, np.full(n, C)).dual() for C in (0.25, 0.5, 4.0)]
+    state = WarmState(0.25 * signs, 0.25 * signs)
+    with_box = moved_to(state, duals[0], duals[1], matrix)
+    np.testing.assert_array_equal(with_box.beta, 0.5 * signs)
+    less_than_box = moved_to(with_box, duals[1], duals[2], matrix)
+    np.testing.assert_allclose(less_than_box.beta, signs)
+    np.testing.assert_allclose(less_than_box.product, signs)

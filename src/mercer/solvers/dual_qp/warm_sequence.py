@@ -7,8 +7,8 @@ pair steps (Fan, Chen & Lin 2005) to a tenth of the violation or, once that is s
 tolerance, and updates K beta for every row. Rows held out have a closed box, so they cost
 nothing, and K beta gives their decision values.
 
-When a box grows, coefficients grow with it if most support vectors are at their bound, and stay as
-they are if most are free.
+When a box grows, coefficients grow with it if most support vectors are at their bound, but not far beyond the point
+where the dual is largest along them; they stay as they are if most are free.
 
 Cost of a round: a^2 entries copied for a rows considered, a multiplications per step, n for each
 coefficient that moved. Needs of a problem: `DualProblem` with at most one sum; of a matrix:
@@ -42,6 +42,9 @@ ROUND_ACCURACY = 0.1
 NEAR = 0.3
 # Above this share of the rows, all rows are used in place instead of copying some.
 WORTH_COPYING = 0.6
+# Coefficients grow with their box if the dual along them is largest beyond this share of its growth, else to that point
+# (a narrow kernel: all coefficients are at a bound below 1, and about 1 without it).
+MOST_OF_THE_WAY = 0.55
 # Rounds after which the problem is left to the general solver.
 MOST_ROUNDS = 40
 
@@ -73,10 +76,12 @@ def moved_to(state: WarmState, last: DualProblem, problem: DualProblem, matrix: 
     support = np.count_nonzero(state.beta)
     is_bounded = np.count_nonzero(last.is_free(state.beta)) < MOSTLY_FREE * support
     if ratio is not None and (ratio < 1.0 or is_bounded):
+        factor = _best_factor(state, problem, ratio)
         full = (state.beta == last.upper) | (state.beta == last.lower)
+        stays = full & (state.beta != 0) & (factor == ratio)
         bound = np.where(state.beta > 0, problem.upper, problem.lower)
-        beta = np.where(full & (state.beta != 0), bound, ratio * state.beta)
-        return WarmState(np.clip(beta, problem.lower, problem.upper), ratio * state.product)
+        grown = np.where(stays, bound, factor * state.beta)
+        return WarmState(np.clip(grown, problem.lower, problem.upper), factor * state.product)
     beta = problem.feasible(state.beta)
     change = beta - state.beta
     moved = np.flatnonzero(change)
@@ -84,6 +89,26 @@ def moved_to(state: WarmState, last: DualProblem, problem: DualProblem, matrix: 
     if len(moved):
         product += matrix.product(moved, change[moved])
     return WarmState(beta, product)
+
+
+def _best_factor(state: WarmState, problem: DualProblem, ratio: float) -> float:
+    """By how much all coefficients grow when the box has grown by `ratio`.
+
+    To where the dual is largest, unless that is most of the way: coefficients at their bound then stay there.
+    """
+    beta = state.beta
+    curvature = float(beta @ (problem.linear - _gradient(problem, state)))
+    rise = float(problem.linear @ beta) - problem.kink * float(np.abs(beta).sum())
+    if curvature <= 0.0 or rise >= MOST_OF_THE_WAY * ratio * curvature:
+        return ratio
+    return max(min(1.0, ratio), rise / curvature)
+
+
+def _gradient(problem: DualProblem, state: WarmState) -> FloatArray:
+    gradient = problem.linear - state.product
+    if problem.shift:
+        gradient -= problem.shift * state.beta.sum()
+    return gradient if problem.ridge is None else gradient - problem.ridge * state.beta
 
 
 def _growth(last: DualProblem, problem: DualProblem) -> float | None:
@@ -151,7 +176,7 @@ class _Rounds:
 
     def run(self) -> Solution | None:
         for _ in range(MOST_ROUNDS):
-            gradient = self._gradient()
+            gradient = _gradient(self.problem, self.state)
             highest, lowest = self.problem.extremes(self.state.beta, gradient)
             violation = self.problem.distance(highest, lowest)
             if violation <= self.tol:
@@ -174,13 +199,6 @@ class _Rounds:
         if status is None and self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
         return status
-
-    def _gradient(self) -> FloatArray:
-        problem, state = self.problem, self.state
-        gradient = problem.linear - state.product
-        if problem.shift:
-            gradient -= problem.shift * state.beta.sum()
-        return gradient if problem.ridge is None else gradient - problem.ridge * state.beta
 
     def _round(self, gradient: FloatArray, violation: float, level: float | FloatArray) -> bool:
         """Solve one working set; whether it stalled."""
@@ -227,4 +245,4 @@ class _Rounds:
         self.state.beta[rows] = found.beta
         support = np.flatnonzero(self.state.beta)
         self.state.product[:] = self.matrix.product(support, self.state.beta[support])
-        return self._solution(self._gradient(), found.status)
+        return self._solution(_gradient(self.problem, self.state), found.status)
