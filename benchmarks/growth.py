@@ -62,7 +62,8 @@ def print_growth(entries):
 
 def _row(entry, name):
     result = entry.results[name]
-    over = f"{result.fit.best / entry.floor:.2f}" if entry.floor and name == MERCER.name else "-"
+    times = entry.over_floor("fit") if name == MERCER.name else None
+    over = "-" if times is None else f"{times:.2f}"
     share = f"{100 * result.n_support / entry.n:.1f}"
     times = (seconds(result.fit.best), seconds(result.fit.first), seconds(result.predict.best))
     return (name, entry.n, result.n_support, share, *times, over)

@@ -23,15 +23,24 @@ def figures(report, day):
     environment = report["environment"]
     common = {"day": day, "processor": environment["processor"], "level": environment["level"], "race": report["race"]}
     for row in report["rows"]:
-        if "results" not in row:
-            continue
-        what = f"{row['data']} n={row['n']} C={row['C']:g} gamma={row['gamma']:g}"
-        for measure in MEASURES:
-            times = {name: min(result[measure]["seconds"]) for name, result in row["results"].items()}
+        for what, measure, times in _times(row):
             ours = times.pop("mercer", None)
             if ours is not None:
                 peer = min(times.values(), default=None)
                 yield common | {"row": what, "measure": measure, "mercer": ours, "peer": peer}
+
+
+def _times(row):
+    """(what, measure, seconds of each contestant) of a row of any race that has peers."""
+    if "results" in row:
+        what = f"{row['data']} n={row['n']} C={row['C']:g} gamma={row['gamma']:g}"
+        for measure in MEASURES:
+            yield what, measure, {name: min(found[measure]["seconds"]) for name, found in row["results"].items()}
+    elif "mercer s" in row:
+        times = {key.removesuffix(" s"): value for key, value in row.items() if key.endswith(" s")}
+        yield f"{row['data']} n={row['n']} {row['loss']}", "fit", times
+    elif "liquidSVM" in row:
+        yield f"{row['data']} n={row['n']}", "search", {name: row[name]["clock"] for name in ("mercer", "liquidSVM")}
 
 
 def read(path):

@@ -26,7 +26,7 @@ class Result:
 
 @dataclass
 class Entry:
-    """All results of a row; `floor` in seconds, None where Mercer did not run."""
+    """All results of a row; floors in seconds by measure, none where Mercer did not run."""
 
     data: str
     n: int
@@ -35,7 +35,12 @@ class Entry:
     gamma: float
     threads: int
     results: dict = field(default_factory=dict)
-    floor: float | None = None
+    floors: dict = field(default_factory=dict)
+
+    def over_floor(self, measure):
+        """What Mercer takes, in units of the floor of a measure; None where that is not known."""
+        ours, floor = self.results.get(MERCER.name), self.floors.get(measure)
+        return getattr(ours, measure).best / floor if ours and floor else None
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ def run_entry(data_name, C, gamma, contestants, plan):
     with ExitStack() as stack:
         workers = open_workers(stack, contestants, data_name)
         models = _race(workers, entry, plan)
-        entry.floor = _floor(workers, entry)
+        entry.floors = _floors(workers, entry, data.X_test.shape[0])
     if plan.certify:  # after the processes have ended: judging takes every core
         for name, model in models.items():
             entry.results[name].optimality = judge(data.X, data.y, C, gamma, model)
@@ -89,12 +94,16 @@ def _timed(workers, action, repeats, cap):
     return timings
 
 
-def _floor(workers, entry):
+def _floors(workers, entry, n_test):
+    """Seconds that the entries of support vectors take, beside the rows learnt from and beside those predicted."""
     if MERCER.name not in workers:
-        return None
+        return {}
     only = {MERCER.name: workers[MERCER.name]}
     seconds = surviving(only, lambda worker: worker.seconds_per_entry(entry.gamma)).get(MERCER.name)
-    return seconds and floor_seconds(entry.n, entry.results[MERCER.name].n_support, seconds)
+    if seconds is None:
+        return {}
+    support = entry.results[MERCER.name].n_support
+    return {"fit": floor_seconds(entry.n, support, seconds), "predict": floor_seconds(n_test, support, seconds)}
 
 
 def as_record(entry):

@@ -9,13 +9,28 @@ from benchmarks.harness.verdict import geometric_mean, verdict
 
 @dataclass(frozen=True)
 class Goal:
-    """Times faster than the best peer: in the geometric mean over the rows, and on the least of them."""
+    """Times faster than the best peer: in the geometric mean over the rows, and on the least of them.
+
+    `large`, where given, is the least of rows with `LARGE` entries that are not zero, or more. `over_floor` is the most
+    that Mercer may take, in units of the time of the kernel entries needed.
+    """
 
     mean: float | None = None
     least: float | None = None
+    large: float | None = None
+    over_floor: float | None = None
 
 
-GOALS = {"fit": Goal(mean=4.0, least=2.0), "predict": Goal(least=1.0), "small fit": Goal(least=2.0)}
+GOALS = {
+    "fit": Goal(mean=4.0, least=2.0),
+    "predict": Goal(least=1.0, over_floor=1.25),
+    "small fit": Goal(least=2.0),
+    "linear": Goal(least=1.2, large=2.0),
+    "selection": Goal(least=2.0),
+}
+LARGE = 100_000
+# Most that a certificate may take of a fit, and how far off the share of one may be that a profile finds.
+CERTIFICATE, CERTIFICATE_NOISE = 0.2, 0.1
 
 
 def noise(entry, measure="fit"):
@@ -36,7 +51,12 @@ def noise(entry, measure="fit"):
 
 def spread(timing):
     """The second best repeat over the best one, less one."""
-    best, *others = sorted(timing.seconds)
+    return spread_of(timing.seconds)
+
+
+def spread_of(seconds):
+    """The same for a list of seconds."""
+    best, *others = sorted(seconds)
     return others[0] / best - 1 if others else 0.0
 
 
@@ -59,6 +79,17 @@ def missed(entries, name, measure="fit"):
             sentences.append(f"{name}: {where}: {found.ratio:.2f}, goal {goal.least:g}; noise {100 * share:.0f} %")
         if found.counts not in ("yes", "tol"):
             sentences.append(f"{name}: {entry.data}, C={entry.C:g}, gamma={entry.gamma:g}: {found.counts}")
+    return sentences + _above_floor(entries, name, goal, measure)
+
+
+def _above_floor(entries, name, goal, measure):
+    """Sentences for the rows that take longer than their floor allows."""
+    sentences = []
+    for entry in entries if goal.over_floor is not None else ():
+        times, ours = entry.over_floor(measure), entry.results.get(MERCER.name)
+        if times is not None and times > goal.over_floor * (1 + spread(getattr(ours, measure))):
+            where = f"{entry.data}, C={entry.C:g}, gamma={entry.gamma:g}"
+            sentences.append(f"{name}: {where}: {times:.2f} of the floor, goal {goal.over_floor:g}")
     return sentences
 
 

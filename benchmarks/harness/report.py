@@ -1,6 +1,5 @@
 """Plain-text tables: a block when a row has been run, and a table of ratios at the end."""
 
-from benchmarks.harness.peers import MERCER
 from benchmarks.harness.verdict import summary, verdict
 
 
@@ -36,9 +35,10 @@ def print_entry(entry):
     """Everything measured on one row, as soon as it is known."""
     print(f"\n{describe(entry)}")
     print(table(DETAIL, [_detail(name, result) for name, result in entry.results.items()]))
-    if entry.floor and MERCER.name in entry.results:
-        times = entry.results[MERCER.name].fit.best / entry.floor
-        print(f"floor {seconds(entry.floor)} s (n x SVs x time of an entry); fit / floor = {times:.2f}", flush=True)
+    times = entry.over_floor("fit")
+    if times is not None:
+        floor = seconds(entry.floors["fit"])
+        print(f"floor {floor} s (n x SVs x time of an entry); fit / floor = {times:.2f}", flush=True)
 
 
 def describe(entry):
@@ -61,7 +61,7 @@ def print_summary(entries, measure="fit"):
     names = list(dict.fromkeys(name for entry in entries for name in entry.results))
     verdicts = [verdict(entry, measure) for entry in entries]
     headings = ("data", "n", "d", "C", "gamma", *(f"{name} s" for name in names), "ratio", "to", "counts", "excess")
-    headings += ("fit/floor",) if measure == "fit" else ()
+    headings += (f"{measure}/floor",)
     rows = [_summary_row(entry, found, names, measure) for entry, found in zip(entries, verdicts, strict=True)]
     print(f"\n{measure}: minimum of the repeats\n{table(headings, rows)}\n{summary(verdicts)}", flush=True)
 
@@ -70,14 +70,10 @@ def _summary_row(entry, found, names, measure):
     times = [seconds(getattr(entry.results[name], measure).best) if name in entry.results else "-" for name in names]
     judged = ("-", "-", "-", "-") if found is None else _judged(found)
     row = (entry.data, entry.n, entry.d, f"{entry.C:g}", f"{entry.gamma:g}", *times, *judged)
-    return (*row, _over_floor(entry)) if measure == "fit" else row
+    times = entry.over_floor(measure)
+    return (*row, "-" if times is None else f"{times:.2f}")
 
 
 def _judged(found):
     excess = "-" if found.excess is None else f"{found.excess:+.1e}"
     return f"{found.ratio:.2f}", found.peer, found.counts, excess
-
-
-def _over_floor(entry):
-    ours = entry.results.get(MERCER.name)
-    return f"{ours.fit.best / entry.floor:.2f}" if ours and entry.floor else "-"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.growth import slope
+from benchmarks.harness.goals import GOALS, LARGE, spread
 from benchmarks.harness.protocol import alternate
 from benchmarks.harness.report import seconds, table
 from benchmarks.harness.verdict import geometric_mean
@@ -27,7 +28,6 @@ BETWEEN = (2 / 3, 1 / 3)
 LOSSES = ("squared_hinge", "hinge")
 # A peer that takes longer than this at one rung is not asked for the next.
 PATIENCE = 20.0
-LARGE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,25 @@ def linear_race(options):
                 rows.append(_row(name, data, loss, 1.0, workers, options))
                 print(_line(rows[-1]), flush=True)
     _print(rows)
+    options.missed += _missed(rows)
     return rows
+
+
+def _missed(rows):
+    """Sentences for the rows that miss the goal by more than their noise; they are printed too."""
+    sentences = []
+    for row in rows:
+        goal = GOALS["linear"].large if row["entries"] >= LARGE else GOALS["linear"].least
+        peers = {key: row[f"{key} s"] for key in ("sklearn", "snapml") if f"{key} s" in row}
+        if peers:
+            peer = min(peers, key=peers.get)
+            ratio, noise = peers[peer] / row["mercer s"], np.hypot(row["mercer noise"], row[f"{peer} noise"])
+            if ratio * (1 + noise) < goal:
+                where = f"{row['data']}, {row['loss']}: {ratio:.2f} times {peer}"
+                sentences.append(f"linear: {where}, goal {goal:g}; noise {100 * noise:.0f} %")
+    for sentence in sentences:
+        print(f"missed  {sentence}")
+    return sentences
 
 
 def linear_growth_race(options):
@@ -158,7 +176,7 @@ def _row(name, data, loss, C, workers, options):
     count = 1 if entries > 100_000 else 10
     runners = {each: lambda w=w, p=p: w.fit(p, count) for each, (w, p) in fits.items()}
     for each, timing in alternate(runners, options.repeats, options.cap).items():
-        row[f"{each} s"] = timing.best
+        row[f"{each} s"], row[f"{each} noise"] = timing.best, spread(timing)
     return row
 
 

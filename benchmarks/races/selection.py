@@ -8,8 +8,10 @@ of a search on one thread, since liquidSVM's threads wait for each other in loop
 
 import multiprocessing
 import resource
+import sys
 import sysconfig
 import time
+import types
 import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -18,13 +20,13 @@ import numpy as np
 
 from benchmarks.forms import load as load_regression
 from benchmarks.harness.environment import thread_count
+from benchmarks.harness.goals import GOALS, spread_of
 from benchmarks.harness.report import seconds, table
 from benchmarks.sets.data import load
 
 CLASSES = ("spambase", "higgs11k:5000", "a9a:5000", "ijcnn1:10000", "shuttle:5000", "letter:5000")
 TARGETS = ("abalone_scale", "cpusmall")
 FOLDS, SIZE, HELD_OUT = 5, 10, 4000
-GOAL = 2.0
 HEADINGS = ("data", "n", "classes", "mercer s", "liquidSVM s", "ratio", "mercer cpu", "liquidSVM cpu", "error", "its")
 
 
@@ -35,10 +37,12 @@ def selection_race(options):
         return []
     rows = [race(name, options.repeats) for name in options.sets or (*CLASSES, *TARGETS)]
     print(table(HEADINGS, [_row(row) for row in rows]), flush=True)
+    goal = GOALS["selection"].least
     for row in rows:
-        if row["ratio"] < GOAL or row["mercer"]["error"] > row["liquidSVM"]["error"] + row["chance"]:
+        is_slower = row["ratio"] * (1 + row["noise"]) < goal
+        if is_slower or row["mercer"]["error"] > row["liquidSVM"]["error"] + row["chance"]:
             options.missed.append(row["data"])
-            print(f"missed  selection: {row['data']}: {row['ratio']:.2f} times, goal {GOAL:g} at no larger an error")
+            print(f"missed  selection: {row['data']}: {row['ratio']:.2f} times, goal {goal:g} at no larger an error")
     return rows
 
 
@@ -59,7 +63,8 @@ def race(name, repeats):
     for each, turns in found.items():
         clock = min(turn["clock"] for turn in turns[:-1])
         row[each] = {"clock": clock, "processor": turns[-1]["processor"], "error": turns[0]["error"]}
-    return row | {"ratio": row["liquidSVM"]["clock"] / row["mercer"]["clock"]}
+    noise = np.hypot(*(spread_of([turn["clock"] for turn in turns[:-1]]) for turns in found.values()))
+    return row | {"ratio": row["liquidSVM"]["clock"] / row["mercer"]["clock"], "noise": float(noise)}
 
 
 def _row(row):
@@ -92,7 +97,8 @@ def _data(name):
     data = load(name)
     X, X_test = (np.asarray(part.toarray() if hasattr(part, "toarray") else part) for part in (data.X, data.X_test))
     # liquidSVM takes numbers as labels, and asks in `predict` that 0 be one of them.
-    codes = {label: float(k) for k, label in enumerate(np.unique(data.y))}
+    # A rare class may be among the held-out rows alone, where nobody can be right.
+    codes = {label: float(k) for k, label in enumerate(np.unique(np.concatenate([data.y, data.y_test])))}
     y, y_test = (np.array([codes[label] for label in part.tolist()]) for part in (data.y, data.y_test))
     return X, y, X_test[:HELD_OUT], y_test[:HELD_OUT], True
 
@@ -113,7 +119,7 @@ def _mercer(X, y, is_classes, threads):
 
 
 def _liquid(X, y, is_classes, threads):
-    with _extension_suffix():
+    with _as_it_knew_python():
         import liquidSVM
 
     machine = liquidSVM.mcSVM if is_classes else liquidSVM.lsSVM
@@ -121,14 +127,20 @@ def _liquid(X, y, is_classes, threads):
 
 
 @contextmanager
-def _extension_suffix():
-    """liquidSVM looks for its library by a name of the configuration that Python 3.11 no longer has."""
-    known = sysconfig.get_config_var
+def _as_it_knew_python():
+    """liquidSVM finds its library by a name of the configuration that Python 3.11 no longer has, and imports
+    `pkg_resources`, which newer versions of setuptools lack, for data that are not asked for here."""
+    known, resources = sysconfig.get_config_var, types.ModuleType("pkg_resources")
     sysconfig.get_config_var = lambda name: ".so" if name == "SO" else known(name)
+    is_missing = find_spec("pkg_resources") is None
+    if is_missing:
+        sys.modules["pkg_resources"] = resources
     try:
         yield
     finally:
         sysconfig.get_config_var = known
+        if is_missing:
+            del sys.modules["pkg_resources"]
 
 
 SEARCHES = {"mercer": _mercer, "liquidSVM": _liquid}

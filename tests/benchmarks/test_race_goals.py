@@ -8,6 +8,7 @@ from benchmarks import history
 from benchmarks.harness.entry import Entry, Result
 from benchmarks.harness.goals import missed, noise
 from benchmarks.harness.protocol import Timing
+from benchmarks.races import linear
 
 
 def result(*seconds):
@@ -71,3 +72,29 @@ def test_another_processor_is_another_story(tmp_path):
     other["environment"]["processor"] = "Two"
     history.add(file, other, "2026-01-02")
     assert history.show(history.read(file)) == []
+
+
+def test_a_prediction_far_above_its_floor_misses_the_goal():
+    slow, fast = (entry(result(1.0, 1.0), result(9.0, 9.0)) for _ in range(2))
+    slow.floors, fast.floors = {"predict": 0.5}, {"predict": 0.9}
+    (sentence,) = missed([slow, fast], "predict", "predict")
+    assert "2.00 of the floor, goal 1.25" in sentence
+
+
+def linear_row(entries, peer, noise=0.0):
+    row = {"data": "made", "n": 100, "loss": "hinge", "entries": entries, "mercer s": 1.0, "sklearn s": peer}
+    return row | {"mercer noise": 0.0, "sklearn noise": noise}
+
+
+def test_linear_machines_have_a_higher_goal_where_entries_are_many():
+    assert linear._missed([linear_row(1000, 1.5), linear_row(100_000, 2.1), linear_row(100_000, 1.9, 0.2)]) == []
+    (sentence,) = linear._missed([linear_row(100_000, 1.5)])
+    assert sentence == "linear: made, hinge: 1.50 times sklearn, goal 2; noise 0 %"
+
+
+def test_history_keeps_linear_machines_and_searches_too():
+    search = {"data": "made", "n": 100, "mercer": {"clock": 2.0}, "liquidSVM": {"clock": 5.0}}
+    kept = report(1.0) | {"rows": [linear_row(1000, 1.5), search]}
+    told = history.figures(kept, "2026-01-01")
+    found = [tuple(each[key] for key in ("row", "measure", "mercer", "peer")) for each in told]
+    assert found == [("made n=100 hinge", "fit", 1.0, 1.5), ("made n=100", "search", 2.0, 5.0)]

@@ -15,7 +15,7 @@ def result(seconds, primal=100.0, error=0.05):
 
 
 def entry(mercer, **peers):
-    return Entry("made", 100, 5, 1.0, 0.1, 2, {"mercer": mercer, **peers}, floor=0.1)
+    return Entry("made", 100, 5, 1.0, 0.1, 2, {"mercer": mercer, **peers}, floors={"fit": 0.1})
 
 
 def test_the_ratio_is_to_the_fastest_peer():
