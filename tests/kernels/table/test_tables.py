@@ -20,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 from mercer import SVC, DataError, HardMarginSVC, KernelPerceptron, ParameterError, kernels, mercer_check
 from mercer.kernels import RBF, Columns, Constant, Cyclic, Delta, Linear, On, Polynomial, Sigmoid, Standardized
 from mercer.kernels.base.structured import CountKernel, require_kind
+from mercer.kernels.table.column_frame import ColumnFrame
 from mercer.kernels.items.counts import Counts
 from mercer.kernels.items.feature_keys import fingerprints
 
@@ -476,3 +477,11 @@ def test_more_rows_than_a_tile():
 def test_a_constant_beside_a_table():
     np.testing.assert_allclose((On("town", Delta()) + Constant(2.0))(ROWS), On("town", Delta())(ROWS) + 2.0)
     assert On("town", Constant(2.0), missing=0.5)(ROWS[:6])[0].tolist() == [2.0, 2.0, 2.0, 2.0, 2.0, 0.0]
+
+
+def test_a_table_of_ours_tells_scikit_learn_its_names_and_its_length():
+    """Older versions ask by the interchange protocol."""
+    table = ColumnFrame({"a": np.arange(3), "b": np.array(["x", "y", "z"])})
+    for asked in (table.__dataframe__(), table.__narwhals_dataframe__()):
+        assert asked.column_names() == ["a", "b"]
+        assert asked.num_rows() == 3

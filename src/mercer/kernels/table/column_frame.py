@@ -74,10 +74,10 @@ class ColumnFrame(Frame):
     # scikit-learn finds the names of a data frame by narwhals, in older versions by the interchange protocol.
 
     def __narwhals_dataframe__(self) -> "_Names":
-        return _Names(self.names)
+        return _Names(self.names, len(self))
 
     def __dataframe__(self, **_options: Any) -> "_Names":
-        return _Names(self.names)
+        return _Names(self.names, len(self))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         columns = [values if values.dtype.kind in "fiu" else values.astype(object) for values in self.arrays.values()]
@@ -109,16 +109,16 @@ class ColumnFrame(Frame):
 
 
 class _Names:
-    """What scikit-learn asks of a data frame: what its columns are called, and whether it is one of pandas."""
+    """What scikit-learn asks of a data frame: its columns' names, its length, and whether it is one of pandas."""
 
-    def __init__(self, names: list[str], version: object = None) -> None:
-        self.columns, self._version = names, version
+    def __init__(self, names: list[str], length: int, version: object = None) -> None:
+        self.columns, self._length, self._version = names, length, version
 
     def __narwhals_dataframe__(self) -> Self:
         return self
 
     def _with_version(self, version: object) -> "_Names":
-        return _Names(self.columns, version)
+        return _Names(self.columns, self._length, version)
 
     @property
     def _implementation(self) -> Any:
@@ -128,6 +128,9 @@ class _Names:
 
     def column_names(self) -> list[str]:
         return self.columns
+
+    def num_rows(self) -> int:
+        return self._length
 
 
 def _stored(values: list[Any], name: str, source: str) -> Array:
