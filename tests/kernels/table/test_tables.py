@@ -20,9 +20,9 @@ from sklearn.preprocessing import FunctionTransformer
 from mercer import SVC, DataError, HardMarginSVC, KernelPerceptron, ParameterError, kernels, mercer_check
 from mercer.kernels import RBF, Columns, Constant, Cyclic, Delta, Linear, On, Polynomial, Sigmoid, Standardized
 from mercer.kernels.base.structured import CountKernel, require_kind
-from mercer.kernels.table.column_frame import ColumnFrame
 from mercer.kernels.items.counts import Counts
 from mercer.kernels.items.feature_keys import fingerprints
+from mercer.kernels.table.column_frame import ColumnFrame
 
 N = 42
 DATA = {
