@@ -37,8 +37,8 @@ SAMPLE = 4096
 SHORTEST, LONGEST, COPIES = 1024, 16384, 2.5
 # Share of the memory left for kernel values that support rows may use at the end.
 IN_MEMORY = 1.0
-# Doubles that a row of a kernel machine takes beside those of a linear one: places, sides, weights (184 bytes in all).
-OF_A_PROBLEM = 5
+# Doubles that a row of a kernel machine takes beside those of a linear one: places, sides, weights (116 bytes in all).
+OF_A_PROBLEM = 8
 # Bytes of rows asked for before that are kept: landmarks, above all.
 REMEMBERED = 2**27
 
@@ -149,6 +149,7 @@ class BlockData(TrainingData):
 
     def support_rows(self, indices: IndexArray, n_jobs: int | None) -> SupportRows:
         """Rows with non-zero coefficients, in memory if they fit."""
+        self.pieces.forget()
         needed = 24 * len(indices) * self.shape[1]
         if needed <= IN_MEMORY * self.room.free:
             return PreparedSupport(self.kernel, self.prepare(np.float64, indices), n_jobs)

@@ -133,17 +133,27 @@ class Pieces:
         values = getattr(rows, "values", None)
         if not isinstance(values, np.ndarray):
             return
-        size = values.nbytes + rows.norms.nbytes
+        size = _bytes(rows)
         with self._lock:
             if size <= self._left:
                 self._left -= size
                 self._kept[place] = rows
+
+    def forget(self) -> None:
+        """Give back the memory of the pieces that are kept: the steps are done."""
+        with self._lock:
+            self._left += sum(_bytes(rows) for rows in self._kept.values())
+            self._kept.clear()
 
     def done(self, place: int) -> None:
         self.source.told.done += self.sizes[place]
 
     def reader(self) -> Callable[[int, DTypeLike], Any]:
         return _PieceReader(self.source.blocks, self.kernel, self.origin, self.places)
+
+
+def _bytes(rows: Any) -> int:
+    return int(rows.values.nbytes + rows.norms.nbytes)
 
 
 class ReadSupport(LocalBlocks):
