@@ -10,7 +10,7 @@ from mercer.estimators.bases.kernel_classifier import KernelClassifier, refuse_t
 from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.two_class import TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.estimators.low_rank.over_blocks import Objective
+from mercer.estimators.low_rank.low_rank import Objective
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.cv import Fold, share_correct
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES

@@ -14,7 +14,8 @@ import numpy as np
 
 from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.training import TrainingData
-from mercer.estimators.low_rank.over_blocks import Objective, better_choice, machine_of
+from mercer.estimators.low_rank.low_rank import Objective
+from mercer.estimators.low_rank.over_blocks import better_choice, machine_of
 from mercer.estimators.low_rank.restricted import FEW_ROWS, Landmarks, require_room, rows_used
 from mercer.estimators.mkl.solve import Machines
 from mercer.kernels._types import Stop

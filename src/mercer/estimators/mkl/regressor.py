@@ -11,7 +11,7 @@ from mercer.estimators.bases.one_function import OneFunctionModel, OneProblem
 from mercer.estimators.fitting.inputs import regression_input
 from mercer.estimators.fitting.parameters import require_choice, require_number
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.estimators.low_rank.over_blocks import Objective
+from mercer.estimators.low_rank.low_rank import Objective
 from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.estimators.mkl.cv import Fold, less_squared_error
 from mercer.problems.svm.epsilon_regression import EpsilonRegression
