@@ -33,7 +33,6 @@ from mercer.estimators.svm.separation import (
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.svm.soft_margin import BIASES
 from mercer.solvers.calibration.out_of_fold import SCORE_TOL
-from mercer.solvers.crammer_singer import kernel as kernel_crammer_singer
 from mercer.solvers.dual_qp.solve import solve_dual, solve_for_scores
 from mercer.solvers.registry import SOLVERS
 
@@ -338,16 +337,17 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         self, data: "TrainingData", setup: TogetherProblem, budget: "Budget", limits: "Limits"
     ) -> JointSolved:
         """The Crammer-Singer machine."""
+        # Imported here: few fits ask for it.
+        from mercer.solvers.crammer_singer import kernel as joint
+
         starts, indices = self._starts(setup), setup.tasks[0].indices
         start = None if starts is None else np.stack(starts, axis=1)
         options = {"tol": self.tol, "gap_tol": self.gap_tol, "convex": data.kernel.is_psd is True}
 
         def solve(matrix: "KernelMatrix") -> "Solution":
-            return kernel_crammer_singer.solve(
-                setup.joint, matrix, limits=limits, start=start, memory=budget.cache, **options
-            )
+            return joint.solve(setup.joint, matrix, limits=limits, start=start, memory=budget.cache, **options)
 
-        is_small = len(indices) <= kernel_crammer_singer.SMALL
+        is_small = len(indices) <= joint.SMALL
         matrix = data.matrix(0.0 if is_small else self.tol, self.gap_tol, budget, self.n_jobs)
         empty = np.zeros((len(indices), setup.n_classes))
         return JointSolved(setup, whole_matrix(matrix, indices, budget, limits, solve, empty))
