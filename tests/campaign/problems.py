@@ -8,7 +8,7 @@ import numpy as np
 import mercer
 from tests.campaign import kernel_draws, since, tables
 from tests.campaign.options import DRAWS, LINEAR, SHARES
-from tests.campaign.rows import choose, labels, rows, targets, texts, weights
+from tests.campaign.rows import choose, is_of_zeros, labels, mostly_zeros, rows, targets, texts, weights
 from tests.oracles.exact_kernels import linear, long_rows, rbf
 
 
@@ -97,7 +97,10 @@ def draw(seed, names=None):
     own = DRAWS[name]
     is_linear = name in LINEAR
     is_text = not is_linear and own.kernels == "one" and rng.random() < 0.04
-    data = texts(rng) if is_text else rows(rng, n=since.row_count(seed))
+    if is_of_zeros(seed):
+        is_text, data = False, mostly_zeros(rng)
+    else:
+        data = texts(rng) if is_text else rows(rng, n=since.row_count(seed))
     kind = own.target(rng)
     y = None if kind is None else labels(rng, data) if kind == "labels" else targets(rng, data)
     options = own.options(rng, kind, data.n)
@@ -111,7 +114,7 @@ def draw(seed, names=None):
         kernel.parameters["kernel"] = "precomputed"
     else:
         items = (data.X, data.new) if is_text else (long_rows(data.X), long_rows(data.new))
-    if seed >= tables.FROM and not is_text and not is_linear and parts is None:
+    if seed >= tables.FROM and not is_of_zeros(seed) and not is_text and not is_linear and parts is None:
         return _of_table(Problem(seed, name, options, None, None, y, found, kernel, None, data.eps), data)
     own_parameters = {"kernels": parts[0]} if parts else {} if is_linear else own.named(kernel.parameters)
     exact_parts = parts[1] if parts else None

@@ -93,6 +93,26 @@ def rows(rng, signed=True, n=None):
     return Rows(*parts)
 
 
+# Seeds from here on draw rows that are mostly zeros, every other one.
+ZEROS_FROM = 3_000_000
+
+
+def is_of_zeros(seed):
+    """Whether the rows of a seed are dense, wide and mostly zeros."""
+    return seed >= ZEROS_FROM and seed % 2 == 0
+
+
+def mostly_zeros(rng):
+    """Wide rows of which few numbers are not zero, enough of them that products skip the zeros; some far away."""
+    n, d, fresh = int(rng.integers(560, 760)), int(rng.integers(120, 160)), int(rng.integers(1, 12))
+    X = _plain(rng, n + fresh, d) * (rng.random((n + fresh, d)) < rng.uniform(0.01, 0.24))
+    if rng.random() < 0.2:
+        X[:, : d // 20] += 10.0 ** rng.integers(0, 5)
+    X = X * (log_uniform(rng, -6, 6) if rng.random() < 0.1 else 1.0)
+    X = X.astype(np.float32 if rng.random() < 0.5 else np.float64)
+    return Rows(X[:n], X[n:])
+
+
 def texts(rng):
     """Short texts of four letters."""
     found = ["".join(rng.choice(ALPHABET, size=rng.integers(0, 15))) for _ in range(count(rng) % 60 + 5)]
