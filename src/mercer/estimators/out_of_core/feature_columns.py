@@ -7,17 +7,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from mercer._errors import DataError
-from mercer._jit.compile import jit
-from mercer._types import Array, FloatArray, IndexArray
+from mercer._types import FloatArray, IndexArray
 from mercer.estimators.out_of_core.column_summary import Values
-
-
-@jit
-def to_scale(numbers: FloatArray, mean: float, factor: float, out: Array) -> None:
-    """out = (numbers - mean) * factor, in the precision of `out`, in one pass."""
-    for i in range(numbers.shape[0]):
-        out[i] = (numbers[i] - mean) * factor
-
+from mercer.kernels.items.column_statistics import to_scale
 
 # Describes the position of the values, or of one row of them, in messages.
 Where: TypeAlias = Callable[..., str]

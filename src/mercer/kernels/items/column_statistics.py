@@ -52,6 +52,13 @@ def _move(X: Array, origin: Array, out: Array) -> None:
 
 
 @jit
+def to_scale(numbers: FloatArray, mean: float, factor: float, out: Array) -> None:
+    """out = (numbers - mean) * factor, in the precision of `out`, in one pass."""
+    for i in range(numbers.shape[0]):
+        out[i] = (numbers[i] - mean) * factor
+
+
+@jit
 def _square(X: Array, norms: Array) -> None:
     """norms[i] = |x_i|^2, added up in double precision."""
     vector_loop()

@@ -47,14 +47,14 @@ class Spectrum:
     of: int = 0
     loss: LowRankLoss | None = None
 
-    def findings(self) -> list[data_findings.Finding]:
+    def findings(self) -> list[data_Finding]:
         """What there is to say of it."""
         found = []
         if self.rank is not None:
             message = f"{self.rank} dimensions hold 99 % of the variance of {self.of} rows in feature space"
-            found.append(data_findings.Finding("rank", message))
+            found.append(data_Finding("rank", message))
         if self.loss is not None:
-            found.append(data_findings.Finding("low rank", str(self.loss)))
+            found.append(data_Finding("low rank", str(self.loss)))
         return found
 
 

@@ -1,7 +1,6 @@
 """What can be seen of training data before a fit: scales, repetitions, contradictions, balance, rank, nu."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -11,6 +10,7 @@ from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.kernels.given.several_precomputed import GivenMatrices
 from mercer.kernels.notation.sklearn_names import resolve
 from mercer.kernels.table.frame import as_frame, is_data_frame
+from mercer.selection.preflight.finding import Finding
 from mercer.selection.preflight.sample import numbers_of
 
 if TYPE_CHECKING:
@@ -25,18 +25,6 @@ SMALL_CLASS = 0.05
 RANK_ROWS = 400
 # Eigenvalues that make up this share of their sum are the rank that counts.
 EXPLAINED = 0.99
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something to know about the data; `is_problem` where it asks for something to be done."""
-
-    subject: str
-    message: str
-    is_problem: bool = False
-
-    def __str__(self) -> str:
-        return f"{'!' if self.is_problem else ' '} {self.subject}: {self.message}"
 
 
 def scaling(X: Rows) -> list[Finding]:

@@ -12,7 +12,7 @@ from mercer.kernels.table.frame import Frame, as_frame, is_data_frame
 from mercer.kernels.table.infer_coding import reading_of
 from mercer.kernels.vector.linear import Linear
 from mercer.kernels.vector.matern import Matern
-from mercer.selection.preflight.findings import Finding
+from mercer.selection.preflight.finding import Finding
 from mercer.solvers.relevance import left_out
 
 # Rows that tell; fewer than the least tell nothing. Columns that are looked at, at most.

@@ -21,7 +21,7 @@ from mercer.kernels.base.kernel import Kernel
 from mercer.selection.preflight import findings as data_findings
 from mercer.selection.preflight.advice import advice, spectrum
 from mercer.selection.preflight.certificate import CertificateForecast, forecast
-from mercer.selection.preflight.findings import Finding
+from mercer.selection.preflight.finding import Finding
 from mercer.selection.preflight.leaks import leaks
 from mercer.selection.preflight.measuring import carried_on, fair_order, measure
 from mercer.selection.preflight.memory import bytes_of_fit

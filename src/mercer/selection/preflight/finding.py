@@ -1,0 +1,15 @@
+"""What there is to know about data, in words."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to know about the data; `is_problem` where it asks for something to be done."""
+
+    subject: str
+    message: str
+    is_problem: bool = False
+
+    def __str__(self) -> str:
+        return f"{'!' if self.is_problem else ' '} {self.subject}: {self.message}"
