@@ -15,6 +15,7 @@ from mercer.estimators.mkl.base import WeightedKernelModel
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.notation.sklearn_names import resolve
 from mercer.selection.preflight import findings as data_findings
+from mercer.selection.preflight.finding import Finding
 from mercer.selection.preflight.low_rank import USUAL, LowRankLoss, low_rank_loss
 from mercer.selection.preflight.sample import is_gram
 
@@ -47,14 +48,14 @@ class Spectrum:
     of: int = 0
     loss: LowRankLoss | None = None
 
-    def findings(self) -> list[data_Finding]:
+    def findings(self) -> list[Finding]:
         """What there is to say of it."""
         found = []
         if self.rank is not None:
             message = f"{self.rank} dimensions hold 99 % of the variance of {self.of} rows in feature space"
-            found.append(data_Finding("rank", message))
+            found.append(Finding("rank", message))
         if self.loss is not None:
-            found.append(data_Finding("low rank", str(self.loss)))
+            found.append(Finding("low rank", str(self.loss)))
         return found
 
 
