@@ -1,7 +1,8 @@
 """The responses of a block's rows to their values, and everything that is summed over rows except the rows themselves.
 
 One compiled loop does it for all losses with a quadratic conjugate: a dozen passes of NumPy over the rows of a block
-would take as long as reading them does.
+would take as long as reading them does. Its responses are those of `mercer.solvers.linear.loss_loops.respond`, written
+without branches, so that they become vector instructions.
 """
 
 from dataclasses import dataclass
