@@ -25,10 +25,10 @@ class Imported:
     def __init__(self) -> None:
         self._functions: dict[str, list[FunctionType]] = {}
         self._dispatchers: dict[str, list[Dispatcher]] = {}
-        for each in gc.get_objects():
-            if isinstance(each, FunctionType):
+        for each in gc.get_objects():  # by type: isinstance asks a weak proxy for its object, which may be gone
+            if issubclass(type(each), FunctionType):
                 self._functions.setdefault(each.__code__.co_filename, []).append(each)
-            elif isinstance(each, Dispatcher) and Path(each.py_func.__code__.co_filename).exists():
+            elif issubclass(type(each), Dispatcher) and Path(each.py_func.__code__.co_filename).exists():
                 self._dispatchers.setdefault(each.py_func.__code__.co_filename, []).append(each)
         every = [each for some in self._dispatchers.values() for each in some]
         self._referred = {each: _referred(each.py_func) for each in every}

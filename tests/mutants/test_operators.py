@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import weakref
 
 import pytest
 from numba.core.caching import NullCache
@@ -107,6 +108,13 @@ def test_a_fault_is_seen_by_whoever_holds_the_function(module, tmp_path):
     assert Imported().put_in(path, number_of(path, "2 * x", "2 / x"))
     assert module.KEPT[0](4) == 0.5
     assert path.read_bytes() == before
+
+
+def test_a_weak_proxy_whose_object_is_gone_is_passed_over(module):
+    proxy = weakref.proxy(module.A())
+    assert isinstance(Imported(), Imported)
+    with pytest.raises(ReferenceError):
+        proxy.three  # noqa: B018 - that it is gone is what makes this a test
 
 
 def test_a_fault_gets_into_a_property(module, tmp_path):
