@@ -28,6 +28,7 @@ from mercer.io.json_lines import read_json_lines
 from mercer.io.sheets.table import read_spreadsheet
 from mercer.io.source import Source
 from mercer.io.svmlight.table import ANY_WIDTH, Layout, Table, tables_of, within
+from mercer.io.texts_like_numbers import notes_on_texts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -242,8 +243,9 @@ def read_table(  # noqa: PLR0913 - what can be said of any format, by name
         found = read_json_lines(opened)
     else:
         found = {"parquet": read_parquet, "arrow": read_arrow}[kind](opened)
-    if kind not in ("csv", *_SHEETS) and text:
+    if kind not in ("csv", *_SHEETS):
         found = found.with_texts([_known(name, found.names, opened.name, "text") for name in text])
+        notes = notes_on_texts(found, tuple(text))
     whole = Dataset(found, None, "table", kind, opened.name, notes=tuple(notes))
     for note in notes:
         if note.kind == "ambiguous":
@@ -270,7 +272,7 @@ def _of_server(
     found = read_address(address, limits, table, query)
     if text:
         found = found.with_texts([_known(name, found.names, address.shown, "text") for name in text])
-    whole = Dataset(found, None, "table", "sql", address.shown)
+    whole = Dataset(found, None, "table", "sql", address.shown, notes=tuple(notes_on_texts(found, tuple(text))))
     return whole if target is None else whole.with_target(target)
 
 
