@@ -157,6 +157,15 @@ def test_a_folder_that_may_not_be_written_is_refused_before_the_fit(desk, at_the
     assert err == "mercer: people.mercer cannot be written: no permission to write into '.'\n"
 
 
+def test_a_folder_that_takes_no_files_is_refused_before_the_fit(desk, at_the_desk, monkeypatch):
+    from mercer.workflow.run import Run
+
+    monkeypatch.setattr(Run, "fit", lambda *_: pytest.fail("it has begun"))
+    code, out, err = at_the_desk(*TRAIN, "-o", "/proc/people.mercer")
+    assert (code, out) == (FAILED, "")
+    assert err.startswith("mercer: /proc/people.mercer cannot be written: ")
+
+
 WRONG = "tell-nobody"
 # What is wrong with an address, whose password nobody is told.
 ADDRESSES = {

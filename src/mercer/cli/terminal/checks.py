@@ -63,5 +63,17 @@ def check_output(model: Path | None, *others: Path | None) -> None:
         place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
         if not place.is_dir():
             raise MercerError(f"{path} cannot be written: {place} is a file, not a folder")
-        if not os.access(place, os.W_OK | os.X_OK):
-            raise MercerError(f"{path} cannot be written: no permission to write into {str(place)!r}")
+        _require_room_for_a_file(path, place)
+
+
+def _require_room_for_a_file(path: Path, place: Path) -> None:
+    """Refuse a folder that takes no files; its permissions may say otherwise, as those of a system's own folders do."""
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise MercerError(f"{path} cannot be written: no permission to write into {str(place)!r}")
+    import tempfile  # here: --help has no use for it
+
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise MercerError(f"{path} cannot be written: {str(place)!r} takes no files ({error.strerror})") from None
