@@ -46,12 +46,13 @@ def apart(n=4000, d=3000):
     return rows(n, d), labels(n)
 
 
+MANY = [0.01 * 1.1**k for k in range(20)]
 HARD = {"C": 1e6, "gamma": 0.01, "tol": 1e-9}
 SEVERAL = [RBF(gamma=0.01), RBF(gamma=0.05), Linear(), Polynomial(degree=2, gamma=0.05, coef0=1.0)]
 
 LONG = {
     "SVC": (lambda: mercer.SVC(**HARD), classes),
-    "SVC, one working set": (lambda: mercer.SVC(**HARD), lambda: classes(1500)),
+    "SVC, one working set": (lambda: mercer.SVC(**HARD), lambda: classes(1900)),
     "SVC, pairs": (lambda: mercer.SVC(**HARD), lambda: classes(6000, n_classes=8)),
     "SVC, Crammer-Singer": (lambda: mercer.SVC(**HARD, multi_class="crammer_singer"), lambda: classes(3000, 20, 5)),
     "SVC, interior point": (lambda: mercer.SVC(C=10.0, solver="qp"), lambda: classes(4000)),
@@ -85,7 +86,7 @@ LONG = {
     "AnalyticCenterMachine": (mercer.AnalyticCenterMachine, lambda: classes(5000)),
     "MKLClassifier": (lambda: mercer.MKLClassifier(SEVERAL, C=1e4, tol=1e-9), lambda: classes(3000)),
     "SVCCV": (
-        lambda: mercer.SVCCV(Cs=[1e4, 1e5, 1e6], gammas=[0.01, 0.02], tol=1e-7, refit=False),
+        lambda: mercer.SVCCV(Cs=[1e4, 1e5, 1e6], gammas=MANY, tol=1e-7, refit=False),
         lambda: classes(2000),
     ),
     # A search that is ended fits its winner to all rows, always: many folds make it long, few rows that last fit short.
@@ -106,7 +107,7 @@ LONG = {
     "KernelLeastSquares": (lambda: mercer.KernelLeastSquares(kernel="rbf"), lambda: quantities(4000)),
     "MKLRegressor": (lambda: mercer.MKLRegressor(SEVERAL, C=1e4, tol=1e-9), lambda: quantities(3000)),
     "SVRCV": (
-        lambda: mercer.SVRCV(Cs=[1e4, 1e5, 1e6], gammas=[0.01, 0.02], tol=1e-7, refit=False),
+        lambda: mercer.SVRCV(Cs=[1e4, 1e5, 1e6], gammas=MANY, tol=1e-7, refit=False),
         lambda: quantities(2000),
     ),
     "AutoKernelRegressor": (lambda: mercer.AutoKernelRegressor(cv=20), lambda: quantities(500)),

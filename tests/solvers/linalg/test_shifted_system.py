@@ -43,6 +43,11 @@ def test_a_triangle_that_does_not_fit_is_not_factorised():
     assert request("cholesky", memory=0).chosen(40) == "cholesky"
 
 
+@pytest.mark.parametrize(("memory", "rank"), [(1e9, 500), (16 * 1000 * 40, 40), (10.0, 1)])
+def test_the_preconditioner_has_no_more_columns_than_fit(memory, rank):
+    assert regularised.Request(1e-8, Limits(), memory).rank_for(1000) == rank
+
+
 def test_the_diagonal_of_the_inverse():
     K = spread(np.arange(1.0, 31.0))
     found = regularised.solve(GivenOperator(K), np.ones((30, 1)), 0.5, request("cholesky", with_inverse=True))

@@ -254,3 +254,27 @@ def test_a_gap_is_expected_to_fall_as_it_has():
     assert dual_cd._expected_gap(4.0, 2.0) == 1.0
     assert dual_cd._expected_gap(2.0, 4.0) == 4.0
     assert dual_cd._expected_gap(0.0, 4.0) == 0.0
+
+
+class _Asked(Limits):
+    """Limits that are over when they have been asked so many times."""
+
+    def __init__(self, often):
+        super().__init__()
+        self.left = often
+
+    def stop(self):
+        self.left -= 1
+        return self.left < 0
+
+    def reached(self):
+        return Status.TIME_LIMIT if self.left < 0 else None
+
+
+def test_every_pass_asks_for_the_end_even_where_it_is_one_slice(rng):
+    X, scores = text_like(200, 80, rng)
+    problem = LinearMargin(np.where(scores > 0, 1.0, -1.0), np.full(200, 1e4), "hinge", "penalized", 1.0)
+    products = RowProducts(view_rows(X), X.shape[1])
+    found = dual_cd.solve(products, problem.dual(), gap_tol=1e-14, limits=_Asked(7))
+    assert found.status is Status.TIME_LIMIT
+    assert found.iterations <= 8

@@ -4,9 +4,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from mercer._jit.waiting import ends_in_force
 from mercer._types import FloatArray
-from mercer.estimators.auto.table_kernel import table_kernel
+from mercer.estimators.auto.table_kernel import never, table_kernel
 from mercer.kernels.base.kernel import Kernel
+
+# Of the search for relevances, a tenth of a second at most.
+_LAST_STEPS = 6
 
 
 def learnt(shape: str) -> Callable[[float], "LearntTable"]:
@@ -27,12 +31,24 @@ class LearntTable:
 
     def learn(self, X: Any, y: Any, weights: FloatArray | None, classifies: bool) -> Kernel:
         """The kernel of the usual width."""
-        found = table_kernel(X, y, is_quantity=not classifies, weights=weights, shape=self.shape)
+        found = table_kernel(X, y, is_quantity=not classifies, weights=weights, shape=self.shape, stop=_end())
         return found.kernel.bind(X, weights)
 
     def kernel(self, learnt: Kernel) -> Kernel:
         """The same, wider or narrower."""
         return with_width(learnt, self.width)
+
+
+def _end() -> Callable[[], bool]:
+    """When to leave off learning: as the limits of the search say; the last fit of a search that was ended has a few
+    steps, which are better than none."""
+    ends = ends_in_force()
+    if ends is None:
+        return never
+    if not ends.is_over():
+        return ends.stop
+    left = iter(range(_LAST_STEPS))
+    return lambda: next(left, None) is None
 
 
 def with_width(kernel: Kernel, width: float) -> Kernel:

@@ -341,7 +341,8 @@ class TunedModel(HoldsKernels):
         limits: Limits,
     ) -> None:
         left = None if self.time_limit is None else max(LEAST_REFIT, self.time_limit - limits.seconds)
-        machine = with_learnt_kernel(self._model(template, self.best_params_, task), task, np.arange(task.n))
+        with limits.in_force():
+            machine = with_learnt_kernel(self._model(template, self.best_params_, task), task, np.arange(task.n))
         self.best_estimator_ = machine.set_params(time_limit=left)
         begin = time.perf_counter()
         fit_without_report(self.best_estimator_, X, y, sample_weight)

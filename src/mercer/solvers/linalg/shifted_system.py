@@ -96,6 +96,10 @@ class Request:
             return self.method
         return "cholesky" if self.factor_bytes(n) <= self.memory else "cg"
 
+    def rank_for(self, n: int) -> int:
+        """The rank of a preconditioner of n items: as asked for, if its columns and a copy of them fit."""
+        return max(1, min(self.rank, int(self.memory / (2 * 8 * n))))
+
     def factor_bytes(self, n: int) -> int:
         """Bytes of the factorised triangle: in single precision, unless the inverse is required."""
         return n * n * (8 if self.with_inverse else 4) // 2
@@ -221,7 +225,7 @@ def _by_iterations(
     scale = operator.n * _EPS * float(operator.diag.max(initial=0.0))
     jitter = 0.0 if shift > scale else scale
     total = shift + jitter
-    preconditioner = low_rank(operator, request.rank, total, request.limits.stop, request.rng)
+    preconditioner = low_rank(operator, request.rank_for(operator.n), total, request.limits.stop, request.rng)
     found = _certain(operator, right, total, preconditioner, request, request.limits, patience=200)
     status = Status.OPTIMAL_INACCURATE if jitter and found.status == Status.OPTIMAL else found.status
     return RegularisedSolution(found.X, status, "cg", found.iterations, jitter, found.residual, None, found.trace)

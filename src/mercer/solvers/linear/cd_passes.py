@@ -136,7 +136,7 @@ class Passes:
         mean = max(1, self.products.n_entries // self.products.n)
         size, begin, largest, self.gap, self.loss = max(1, SLICE_ENTRIES // mean), 0, 0.0, 0.0, 0.0
         while begin < len(order):
-            if begin and limits.stop():
+            if (begin or self.done) and limits.stop():  # a pass over few rows is one slice
                 break
             met, gap, loss = sweep(
                 self.products.rows, self.points, self.dual.epsilon, self.scale, self.price, self.w,
