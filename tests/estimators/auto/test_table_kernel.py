@@ -70,6 +70,14 @@ def test_the_order_of_rows_and_copies_of_them_change_nothing():
     np.testing.assert_allclose(twice, table_kernel(FRAME[:100], CROSSED[:100]).kernel.relevances, rtol=0.02)
 
 
+def test_a_row_of_weight_three_is_a_row_that_is_there_three_times():
+    counts = np.random.default_rng(5).integers(1, 4, 100)
+    part, y = FRAME[:100][["a", "noise"]], CROSSED[:100]
+    repeated = table_kernel(part.loc[np.repeat(np.arange(100), counts)], np.repeat(y, counts)).kernel.relevances
+    weighted = table_kernel(part, y, weights=counts.astype(float)).kernel.relevances
+    np.testing.assert_array_equal(weighted, repeated)
+
+
 @pytest.mark.parametrize("rows", [2, 3, 5, 13])
 def test_few_rows_get_what_can_be_had(rows):
     part, y = FRAME[:rows], np.arange(rows) % 2

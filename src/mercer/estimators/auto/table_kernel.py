@@ -193,7 +193,9 @@ def _learnt(
     shared = np.zeros_like(groups) if is_shared else groups
     once = _distinct(Z, Y, beside)
     beside = [K[np.ix_(once, once)] for K in beside]
-    found = learn_relevances(Z[once], shared, Y[once], beside, shape=shape, steps=STEPS, stop=stop)
+    # Of mean 0 over these rows: that of all depends on how often each is there.
+    targets = Y[once] - Y[once].mean(axis=0)
+    found = learn_relevances(Z[once], shared, targets, beside, shape=shape, steps=STEPS, stop=stop)
     if not is_shared:
         return found
     same = np.full(n_readings, found.relevance[0])
