@@ -182,6 +182,13 @@ def test_certificates_and_traces_are_there_for_each_pair():
         assert point.active == apart.trace_[k][0].active
 
 
+def test_the_reach_of_each_pair_is_the_sum_of_its_coefficients(rng, batches):
+    X, y = scaled("wine")
+    SVC(C=3.0).fit(X, y, sample_weight=rng.integers(0, 3, len(y)).astype(float))
+    (solved,) = batches
+    np.testing.assert_allclose(solved.reaches(), [np.abs(beta).sum() for beta in solved.betas()], rtol=1e-12)
+
+
 @pytest.mark.parametrize("rows", [sparse.csr_matrix, lambda X: X.astype(np.float32)])
 def test_other_rows(rows, batches):
     X, y = scaled("wine")

@@ -42,6 +42,13 @@ def test_two_classes_are_one_problem_in_which_the_second_is_positive():
     np.testing.assert_array_equal(task.signs, [-1, 1, 1])
 
 
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_problems_are_counted_without_being_made(n_classes, multi_class):
+    made = multiclass.two_class_tasks(np.arange(n_classes), n_classes, multi_class)
+    assert multiclass.problem_count(n_classes, multi_class) == len(made)
+
+
 def test_more_pairs_than_can_be_solved_are_refused():
     with pytest.raises(DataError, match="2000 classes make 1999000 two-class problems, more than 1000000"):
         multiclass.require_few(2000, "ovo")

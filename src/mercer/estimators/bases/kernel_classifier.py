@@ -62,7 +62,8 @@ class KernelClassifier(ClassifierMixin, KernelModel):
             X, y = self._checked(X, y, sample_weight)
         setup, class_weight, weights = self._setup(y, sample_weight)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
-        items, data = self._bound(X, weights, budget, len(setup.tasks), limits)
+        n_machines = tasks.problem_count(setup.n_classes, setup.multi_class)
+        items, data = self._bound(X, weights, budget, n_machines, limits)
         solved = self._solved(data, setup, budget, limits)
         self.classes_, self.class_weight_, self._items = setup.classes, class_weight, items
         self._keep(X, data, setup, solved)

@@ -213,7 +213,7 @@ class DualCertifier(ProblemCertifier):
         if tol is None or gap_tol is not None:
             return True
         violation = max(self.solved.violations(), default=np.inf)
-        reach = max((float(np.abs(beta).sum()) for beta in self.solved.betas()), default=0.0)
+        reach = float(self.solved.reaches().max(initial=0.0))
         return not violation + 2.0 * ENTRY_ERROR * reach * _largest_entry(self.data) <= tol
 
 

@@ -44,9 +44,14 @@ def two_class_tasks(
     return [BinaryTask(used[task.indices], task.signs, task.label) for task in tasks]
 
 
+def problem_count(n_classes: int, multi_class: str) -> int:
+    """How many two-class problems so many classes make."""
+    return n_classes if n_classes > 2 and multi_class == "ovr" else n_classes * (n_classes - 1) // 2
+
+
 def require_few(n_classes: int, multi_class: str) -> None:
     """Refuse more two-class problems than can be solved in reasonable time."""
-    n_problems = n_classes if multi_class == "ovr" else n_classes * (n_classes - 1) // 2
+    n_problems = problem_count(n_classes, multi_class)
     if n_problems > MOST_PROBLEMS:
         raise DataError(
             f"{n_classes} classes make {n_problems} two-class problems, more than {MOST_PROBLEMS}; "

@@ -106,6 +106,10 @@ class Solved:
         """Signed dual coefficients of each problem."""
         return [solution.beta for solution in self.solutions]
 
+    def reaches(self) -> FloatArray:
+        """The sum of |coefficients| of each problem."""
+        return np.array([np.abs(beta).sum() for beta in self.betas()])
+
     def violations(self) -> list[float]:
         """An upper bound of each problem's violation, as far as its solver knows."""
         return [each.trace[-1].violation + each.rounding if each.trace else np.inf for each in self.solutions]
