@@ -56,6 +56,12 @@ def test_listing_names_loads_nothing_heavy():
     assert not loaded_after("import mercer; dir(mercer)") & HEAVY
 
 
+@pytest.mark.parametrize("before", ["gc.enable()", "gc.disable()"])
+def test_loading_a_name_leaves_the_collection_of_garbage_as_it_was(before):
+    code = f"import gc; {before}; was = gc.isenabled(); import mercer; mercer.Status; assert gc.isenabled() == was"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_import_is_quick():
     assert cpu_seconds("import mercer") < 0.15
 

@@ -159,12 +159,14 @@ def test_importing_the_package_makes_no_folder(tmp_path):
     assert not chosen.exists()
 
 
-def test_what_takes_part_in_compiling_alone_is_not_loaded_with_code_on_disk(tmp_path):
+@pytest.mark.parametrize("module", ["numba.typed.typeddict", "numba.np.arrayobj"])
+def test_what_takes_part_in_compiling_alone_is_not_loaded_with_code_on_disk(tmp_path, module):
     program = (
         "import sys, numpy as np\n"
-        "from mercer._jit.marks import mark\n"
-        "mark(np.zeros(3))\n"
-        "print('numba.typed.typeddict' in sys.modules)\n"
+        "from mercer.solvers.class_pairs.solve_pairs import largest_pair, _of_pair\n"
+        "assert largest_pair(np.array([0, 1, 3])) == 4\n"
+        "assert _of_pair(np.arange(5.0), (1, 2, 3, 5)).tolist() == [1.0, 3.0, 4.0]\n"  # it allocates an array
+        f"print({module!r} in sys.modules)\n"
     )
     environment = {**os.environ, "MERCER_CACHE_DIR": str(tmp_path)}
     said = [

@@ -10,7 +10,7 @@ import platform
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -37,21 +37,26 @@ def _imported(text: str, package: Path) -> Iterator[Path]:
         yield from (folder.with_suffix(".py"), folder / "__init__.py")
 
 
-@lru_cache(maxsize=1)
-def _texts(package: Path) -> dict[Path, str]:
-    paths = (path for room in COMPILED_ROOMS for path in (package / room).rglob("*.py"))
-    return {path: path.read_text(encoding="utf-8") for path in paths}
+def _text(path: Path, package: Path) -> str | None:
+    """What a file of the rooms with compiled code holds; None for any other."""
+    if not (path.is_relative_to(package) and path.relative_to(package).parts[0] in COMPILED_ROOMS and path.is_file()):
+        return None
+    return path.read_text(encoding="utf-8")
 
 
-def _closure(start: Iterable[Path], texts: dict[Path, str], package: Path) -> dict[Path, str]:
+# A first fit asks for few of them, and reading all would take longer than its own work.
+_text_once = lru_cache(maxsize=None)(_text)
+
+
+def _closure(start: Iterable[Path], package: Path, read: Callable[[Path, Path], str | None] = _text) -> dict[Path, str]:
     """The files of `start` and all that they import, directly or not, with what they hold."""
     found: dict[Path, str] = {}
     waiting = list(start)
     while waiting:
         path = waiting.pop()
-        if path in texts and path not in found:
-            found[path] = texts[path]
-            waiting.extend(_imported(texts[path], package))
+        if path not in found and (text := read(path, package)) is not None:
+            found[path] = text
+            waiting.extend(_imported(text, package))
     return found
 
 
@@ -66,8 +71,8 @@ def _digest(files: dict[Path, str], package: Path) -> str:
 
 def compiled_sources(package: Path = PACKAGE) -> dict[Path, str]:
     """Every file of `package` from which compiled code may be made, with what it holds."""
-    texts = _texts.__wrapped__(package)
-    return _closure((path for path, text in texts.items() if _COMPILES.search(text)), texts, package)
+    paths = (path for room in COMPILED_ROOMS for path in (package / room).rglob("*.py"))
+    return _closure((path for path in paths if _COMPILES.search(_text(path, package) or "")), package)
 
 
 def source_digest(package: Path = PACKAGE) -> str:
@@ -77,7 +82,7 @@ def source_digest(package: Path = PACKAGE) -> str:
 
 def closure_digest(file: Path) -> str:
     """Hash of one file of this package and of all that it imports."""
-    return _digest(_closure([file], _texts(PACKAGE), PACKAGE), PACKAGE)
+    return _digest(_closure([file], PACKAGE, _text_once), PACKAGE)
 
 
 def cache_root() -> Path | None:

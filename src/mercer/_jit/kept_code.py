@@ -69,6 +69,12 @@ class _Kept(CompileResultCacheImpl):
         self._lineno = function.__code__.co_firstlineno
         self._locator = place
 
+    def reduce(self, data: Any) -> Any:
+        """What is written: without the annotated source, and without the environments of inlined functions that hold
+        nothing; to load one imports the module of its function, which may be a large one of Numba's."""
+        *code, _, initialisers, environments = super().reduce(data)
+        return *code, "", initialisers, tuple(each for each in environments if each.consts)
+
 
 class KeptCode(FunctionCache):
     """The compiled code of one function, for each combination of argument types.
