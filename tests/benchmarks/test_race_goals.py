@@ -20,11 +20,12 @@ def entry(mercer, peer):
 
 
 def test_noise_is_how_far_the_second_best_repeats_lie_above_the_best():
-    assert noise(entry(result(1.0, 1.3, 9.0), result(4.0, 5.6))) == pytest.approx(0.5)
+    assert noise(entry(result(9.0, 1.3, 1.0), result(4.0, 4.0, 5.6))) == pytest.approx(0.5)
 
 
-def test_what_ran_once_has_no_noise_to_tell_of():
+def test_a_cold_first_run_is_no_noise():
     assert noise(entry(result(1.0), result(4.0))) == 0.0
+    assert noise(entry(result(2.0, 1.0), result(8.0, 4.0))) == 0.0
 
 
 def test_a_goal_that_is_reached_leaves_nothing_to_say():
@@ -32,7 +33,7 @@ def test_a_goal_that_is_reached_leaves_nothing_to_say():
 
 
 def test_a_goal_within_the_noise_is_not_missed():
-    quiet, noisy = entry(result(1.0, 1.0), result(3.8, 3.8)), entry(result(1.0, 1.2), result(3.8, 3.8))
+    quiet, noisy = entry(result(1.0, 1.0), result(3.8, 3.8)), entry(result(3.0, 1.0, 1.2), result(3.8, 3.8))
     assert len(missed([quiet], "fit")) == 1
     assert missed([noisy], "fit") == []
 
