@@ -119,5 +119,5 @@ class Explanation:
             lines.append((f"the other {len(table.names) - most}", rest))
         lines.append(("intercept", float(self.intercept[k])))
         width = max(len(name) for name, _ in lines)
-        listed = [f"  {name:{width}}  {value: .3f}" for name, value in lines]
-        return "\n".join([f"decision value for {self.functions[k]}: {self.decision[k]:.3f}", *listed])
+        listed = [f"  {name:{width}}  {value: z.3f}" for name, value in lines]
+        return "\n".join([f"decision value for {self.functions[k]}: {self.decision[k]:z.3f}", *listed])
