@@ -5,9 +5,10 @@ when they are first used (PEP 562), so that ``import mercer`` costs milliseconds
 ``mercer --help`` never waits for a compiler.
 """
 
-import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from mercer._lazy import no_collection
 
 if TYPE_CHECKING:  # the same index, for type checkers and editors
     from mercer import distributed as distributed
@@ -190,25 +191,11 @@ _HOME = {
 __all__ = ["__version__", *_ROOMS, *_HOME]  # noqa: PLE0604 - the strings are in the index above
 
 
-def _loaded(module: str) -> Any:
-    """A module, imported while Python looks for no garbage: loading makes much that stays, and looking through it again
-    and again took a tenth of the time."""
-    was_collecting = gc.isenabled()
-    gc.disable()
-    try:
-        return import_module(module)
-    finally:
-        if was_collecting:
-            gc.enable()
-
-
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        value = _loaded(f"mercer.{name}")
-    elif name in _HOME:
-        value = getattr(_loaded(_HOME[name]), name)
-    else:
+    if name not in _ROOMS and name not in _HOME:
         raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+    with no_collection():
+        value = import_module(f"mercer.{name}") if name in _ROOMS else getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

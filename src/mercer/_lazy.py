@@ -20,7 +20,7 @@ def load(package: dict[str, Any], index: Mapping[str, str], name: str) -> Any:
     """
     if name not in index:
         raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
-    with _no_collection():
+    with no_collection():
         value = getattr(import_module(f"{package['__name__']}.{index[name]}"), name)
     # Kept, also because loading the file of the same name put the module here.
     package[name] = value
@@ -28,8 +28,12 @@ def load(package: dict[str, Any], index: Mapping[str, str], name: str) -> Any:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Modules are many objects and no garbage: to look for some takes a tenth of the time to load them."""
+def no_collection() -> Iterator[None]:
+    """Python looks for no garbage meanwhile.
+
+    Modules and what the compiler makes are many objects that stay; looking through them again and again takes a tenth
+    of the time.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,5 +1,6 @@
 """Compiled code on disk may be missing, damaged or someone else's: it is compiled again."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -103,6 +104,15 @@ def test_in_order_means_in_order():
     for value in values:
         total += value
     assert jit_in_order(cancelling)(values) == total
+
+
+def test_no_garbage_is_looked_for_while_the_compiler_works(folder, monkeypatch):
+    seen, load = [], compiling.run_apart
+    monkeypatch.setattr(compiling, "run_apart", lambda work: (seen.append(gc.isenabled()), load(work))[1])
+    assert gc.isenabled()
+    assert jit(doubled)(2) == 4
+    assert seen == [False]
+    assert gc.isenabled()
 
 
 def test_compilation_is_announced_once_for_each_version(folder, monkeypatch, capsys):

@@ -19,6 +19,7 @@ from mercer._jit.cache import cache_directory, source_digest
 from mercer._jit.kept_code import KeptCode, NotFound
 from mercer._jit.one_piece import OnePieceDispatcher
 from mercer._jit.waiting import is_any_apart, is_apart, run_apart
+from mercer._lazy import no_collection
 
 # In the place of infinity, which means nothing in code compiled with these permissions (`ninf`): comparing with it, or
 # taking a minimum that holds one, is undefined. A bound beyond this never binds.
@@ -125,7 +126,8 @@ def _compile_apart(dispatcher: Any) -> None:
         _announce_compilation()
         begin = time.monotonic()
         try:
-            return run_apart(partial(here, signature))
+            with no_collection():
+                return run_apart(partial(here, signature))
         finally:
             name, end = f"{dispatcher.py_func.__module__}.{dispatcher.__name__}", time.monotonic()
             _COMPILED.append((name, begin, end))
