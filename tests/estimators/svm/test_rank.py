@@ -283,3 +283,17 @@ def test_a_tighter_tolerance_of_the_hinge_is_never_worse(C, kernel):
     # Coefficients are differences of values divided by the width: rounding is divided by the narrowest one.
     rounding = np.finfo(float).eps / NARROWEST
     assert all(later <= 1.01 * earlier + rounding for earlier, later in itertools.pairwise(gaps))
+
+
+@pytest.mark.parametrize("C", [10.0, 1000.0])
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_the_hinge_is_solved_where_rows_outnumber_the_dimensions_of_the_feature_space(C, seed):
+    """Values then leave coefficients open, and those of the steps need not be the responses of the losses."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 12))
+    y = X[:, 0] + 0.5 * rng.normal(size=40)
+    assert RankSVM(loss="hinge", C=C, kernel="linear").fit(X, y).status_ is Status.OPTIMAL
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        finest = RankSVM(loss="hinge", C=C, kernel="linear", tol=1e-6).fit(X, y)
+    assert finest.certificate_.relative_gap < 1e-5

@@ -43,6 +43,8 @@ SLOW, FEW_ROWS = 100, 1000
 AGREEING = 1e-3
 # Objectives equal up to this share count as equal.
 ROUNDING = 1e-13
+# By what share of the tolerance an objective may rise where coefficients become the responses of the losses.
+SETTLING = 0.1
 # The finest accuracy for a rounded hinge, and how many narrower widths may be worse before giving up. Coefficients are
 # differences of values divided by the width, accurate to 1e-8 at the narrowest, so any tolerance below 1e-9 gives the
 # same steps and the same answer.
@@ -192,7 +194,10 @@ class _Steps:
             # The predicted decrease is only known to rounding, so it may keep shrinking for ever.
             if has_steps and gap <= self.tol and self._settled(point, ahead, primal, violation):
                 continue
-            if not (has_steps and self._step(point, residual, ahead, primal)):
+            if has_steps and self._step(point, residual, ahead, primal):
+                continue
+            # Where no step is left, what an objective loses to rounding matters less than coefficients that fit.
+            if not self._settled(point, ahead, np.inf, violation):
                 return ended_by_rounding(violation)
 
     def gap_of_hinge(self) -> float:
@@ -212,12 +217,14 @@ class _Steps:
     def _settled(self, point: "RankPoint", ahead: FloatArray, primal: float, violation: float) -> bool:
         """Take the responses of the losses as coefficients; False if that does not help.
 
-        If K is singular, values do not determine coefficients, and the steps end at equivalent ones.
+        If K is singular, values do not determine coefficients, and the steps end at equivalent ones. The objective may
+        rise by a share of the tolerance, which no step could win back: its gap is judged again.
         """
         f = self.f + ahead
         found = self.problem.at(f)
         value = 0.5 * float(point.response @ f) + found.risk
-        if value > primal + ROUNDING * abs(primal) or not found.violation(point.response) < 0.5 * violation:
+        allowed = max(ROUNDING, SETTLING * self.tol) * abs(primal)
+        if value > primal + allowed or not found.violation(point.response) < 0.5 * violation:
             return False
         self.beta, self.f = point.response, self._values(point.response)
         self.iterations += 1
