@@ -2,9 +2,10 @@
 Prediction intervals and sets
 =============================
 
-A single prediction is rarely exactly right. A model evaluated on left-out rows can give you more: an interval that
-contains the truth nine times in ten, or a set of classes that does. This guarantee holds for any model on any data
-whose rows are drawn independently from one distribution; how wide the intervals are depends on how good the model is.
+A single prediction is rarely exactly right. A model that has been checked on left-out rows can give you more: an
+interval that contains the truth nine times in ten, or a set of classes that does. This guarantee holds for any model on
+any data whose rows are drawn independently from one distribution; how wide the intervals are depends on how good the
+model is.
 """
 
 import matplotlib.pyplot as plt

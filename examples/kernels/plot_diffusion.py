@@ -2,7 +2,7 @@
 Two labels are enough
 =====================
 
-The points of two moons are each linked to their nearest neighbours. Only two labels are known. A kernel on the nodes of
+Each point of two moons is linked to its nearest neighbours. Only two labels are known. A kernel on the nodes of
 the graph lets that knowledge flow along the links: after a short time it reaches the neighbours, after a longer time
 the whole moon. Distances in the plane know nothing about moons.
 """

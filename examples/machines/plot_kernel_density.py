@@ -2,8 +2,8 @@
 A density, and what lies outside it
 ===================================
 
-The petals of 150 irises. Each row spreads a kernel around itself, and the mean of these is a density. The set where it
-is above a level describes the flowers; rows outside are outliers.
+The rows are the petals of 150 irises. Each one spreads a kernel around itself, and the mean of these is a density. The
+region where it exceeds a level describes the flowers; rows outside are outliers.
 """
 
 import matplotlib.pyplot as plt

@@ -40,7 +40,7 @@ plt.show()
 # %%
 # Compared with a support vector machine
 # --------------------------------------
-# On the wine data, for a range of widths: both do well, and the discriminant also shows where a bottle lies.
+# This is the wine data, for a range of widths. Both do well, and the discriminant also shows where a bottle lies.
 
 X, y = load_wine(return_X_y=True)
 train, test, train_labels, test_labels = train_test_split(X, y, test_size=0.5, random_state=0)

@@ -2,7 +2,7 @@
 Curved components, and the way back
 ===================================
 
-Handwritten digits are points of a space with a dimension for each pixel. Linear components mix the digits; those of a
+Handwritten digits are points in a space with one dimension for each pixel. Linear components mix the digits; those of a
 Gaussian kernel keep them apart, and pre-images remove noise from a picture.
 """
 

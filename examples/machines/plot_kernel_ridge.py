@@ -2,8 +2,8 @@
 Ridge regression, with leave-one-out for free
 =============================================
 
-The progression of diabetes against a few measurements of 442 patients. One fit gives the error of 442 models, each
-trained without one of the patients.
+We predict the progression of diabetes from a few measurements of 442 patients. A single fit gives the error of 442
+models, each trained without one of the patients.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,8 @@ plt.show()
 # %%
 # Without a penalty
 # -----------------
-# One measurement, the body mass index. Least squares in more and more dimensions of the same features: the cutoff of
-# the eigenvalues acts like a penalty, in steps, and the rank counts the dimensions.
+# With one measurement, the body mass index, this is least squares in more and more dimensions of the same features. The
+# cutoff of the eigenvalues acts like a penalty, in steps, and the rank counts the dimensions.
 
 bmi, order = X[:, [2]], np.linspace(-2.5, 3.5, 300)[:, None]
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")

@@ -55,7 +55,7 @@ plt.show()
 # %%
 # On all thirty columns
 # ---------------------
-# Errors on rows left out, five times:
+# Errors on rows left out, in five repetitions:
 for name, model in models.items():
     scaled = make_pipeline(StandardScaler(), model.set_params(gamma=0.02))
     errors = 1.0 - cross_val_score(scaled, cancer.data, cancer.target, cv=5)

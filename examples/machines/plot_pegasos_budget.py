@@ -21,7 +21,7 @@ y = side
 kernel = RBF(gamma=2.0)
 
 # %%
-# The same draws without a budget, and with forty support vectors under either strategy.
+# The same draws without a budget, and with forty support vectors under each strategy.
 
 settings = {
     "no budget": {},
@@ -48,7 +48,7 @@ plt.show()
 # %%
 # How small can it be?
 # --------------------
-# The error of either strategy against the budget, mean of three runs.
+# The error of each strategy against the budget, averaged over three runs.
 
 budgets = [5, 10, 20, 40, 80, 160]
 fig, ax = plt.subplots(figsize=(6.5, 4.0), layout="constrained")

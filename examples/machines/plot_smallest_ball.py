@@ -20,9 +20,9 @@ axis = np.linspace(-4.0, 4.0, 240)
 plane = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 
 # %%
-# The weights of the dual determine the centre, and only points on the sphere have any. For a Gaussian kernel the ball
-# lives in infinitely many dimensions; the plots show which points of the plane it contains, darker the nearer they are
-# to its centre. The narrower the kernel, the more points lie on the sphere.
+# The weights of the dual determine the centre, and only points on the sphere have any weight. For a Gaussian kernel the
+# ball lives in infinitely many dimensions; the plots show which points of the plane it contains, darker the nearer they
+# are to its centre. The narrower the kernel, the more points lie on the sphere.
 
 figure, axes = plt.subplots(1, 3, figsize=(14, 5), layout="constrained")
 kernels = ((Linear(), "linear"), (RBF(gamma=0.15), "Gaussian, γ = 0.15"), (RBF(gamma=2.0), "Gaussian, γ = 2"))

@@ -75,8 +75,8 @@ plt.show()
 # %%
 # A graph, node by node
 # ---------------------
-# Small molecules with and without a nitro group, NO2. The Weisfeiler-Lehman kernel counts neighbourhoods; in training,
-# only the kind of each molecule was given.
+# Small molecules, with and without a nitro group, NO2. The Weisfeiler-Lehman kernel counts neighbourhoods. In training,
+# only the class of each molecule was given.
 
 rng = np.random.default_rng(5)
 

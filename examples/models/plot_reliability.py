@@ -1,6 +1,6 @@
 """
-Are rows with 80 % right 80 % of the time?
-==========================================
+Is a probability of 80 % right 80 % of the time?
+================================================
 
 For a reliability curve, test rows are sorted into ten bins by their predicted probability, and each bin shows how many
 of them actually belong to that class. An honest model lies on the diagonal; the bands show what could be chance. The

@@ -3,8 +3,8 @@ A cluster that loses a worker
 =============================
 
 A search over kernels and folds is divided among the workers of a cluster. Here it is a `LocalCluster` of three
-processes; pass an address such as ``tcp://10.0.0.1:8786`` to use other machines. Each bar is a kernel on a fold, in the
-row of the worker that scored it. On the way one worker is killed: others redo what it had started, and a new worker
+processes; pass an address such as ``tcp://10.0.0.1:8786`` to use other machines. Each bar is one kernel on one fold, in
+the row of the worker that scored it. Along the way a worker is killed: others redo what it had started, and a new one
 takes its place. The result has the same bits as that of a single process.
 """
 
@@ -20,7 +20,7 @@ from sklearn.datasets import make_moons
 
 from mercer import SVCCV, distributed
 
-# A process of the cluster loads this file before anything else, and is to do nothing of it.
+# Each process of the cluster loads this file before anything else, and should do none of its work.
 is_worker = __name__ == "__mp_main__"
 
 X, y = make_moons(700, noise=0.3, random_state=0)

@@ -54,8 +54,8 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# As many landmarks as a distance takes
-# -------------------------------------
+# As many landmarks as needed
+# ---------------------------
 # ``distance_tol`` doubles the landmarks until the relative distance is reached.
 
 model = SVC(C=2.0, gamma=0.15, approximation=LowRank(50, distance_tol=0.02)).fit(X, y)

@@ -66,7 +66,7 @@ right.set_title("Weights of the features")
 plt.show()
 
 # %%
-# The strength of the penalty by cross-validation: the models of all folds are solved in the same passes.
+# The strength of the penalty is chosen by cross-validation: the models of all folds are solved in the same passes.
 
 features = model[0].transform(blocks)
 search = LinearCV(LinearSVC(loss="hinge"), Cs=[1e-6, 1e-5, 1e-4, 1e-3, 1e-2], cv=5).fit(features)

@@ -2,7 +2,7 @@
 Boundaries of all kinds
 =======================
 
-`DecisionBoundaryDisplay` draws whatever decides in the plane: two classes by decision value or by probability, several
+`DecisionBoundaryDisplay` draws any decision in the plane: two classes by decision value or by probability, several
 classes by region or by a mixture of their colours, and the border around what is usual.
 """
 
@@ -21,8 +21,8 @@ petals, species = iris.data[:, 2:], iris.target_names[iris.target]
 # %%
 # Decision values, and probabilities
 # ----------------------------------
-# The dashed margins on the left are where f = -1 and f = +1; circles lie on them and diamonds inside. On the right
-# a sigmoid, fitted to rows left out, has turned f into a probability.
+# The dashed lines on the left are the margins, f = -1 and f = +1; circles lie on them and diamonds inside. On the
+# right, a sigmoid fitted to rows left out of the training has turned f into a probability.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 model = SVC(C=3.0, gamma=1.0, probability=True, random_state=0).fit(moons, names)
@@ -45,7 +45,7 @@ plt.show()
 # %%
 # What is usual
 # -------------
-# A one-class machine draws a border around most rows. Circles are on it, diamonds outside.
+# A one-class machine draws a border around most rows. Circles lie on it, diamonds outside.
 
 versicolor = petals[species == "versicolor"]
 detector = OneClassSVM(nu=0.15, gamma=1.0).fit(versicolor)

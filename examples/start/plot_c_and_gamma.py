@@ -2,7 +2,7 @@
 What C and gamma do
 ===================
 
-C is the price of a violated margin; gamma is how quickly a Gaussian forgets. Together they
+C is the price of violating the margin; gamma is how quickly the influence of a row fades with distance. Together they
 decide between a boundary that sees only the large shape and one that follows every point.
 """
 
@@ -15,8 +15,8 @@ from mercer.plot import DecisionBoundaryDisplay
 X, y = make_moons(n_samples=120, noise=0.25, random_state=3)
 
 # %%
-# Down: C grows, and fewer rows are let into the margin. Across: gamma grows, and each row is
-# heard less far away. At the lower right almost every row has a region of its own; it would
+# From top to bottom, C grows, and fewer rows are allowed inside the margin. From left to right, gamma grows, and each
+# row has influence over a shorter distance. At the lower right almost every row has a region of its own, which would
 # not survive new data.
 
 fig, panels = plt.subplots(3, 3, figsize=(10, 9.5), layout="constrained", sharex=True, sharey=True)
@@ -35,7 +35,7 @@ plt.show()
 # How well each was solved
 # ------------------------
 # However hard the setting, the gap says how far the answer is from the best one. A tighter
-# tolerance buys a smaller gap.
+# tolerance gives a smaller gap.
 
 print("     C   gamma   status     primal       gap")
 for C in (0.3, 10.0, 300.0):

@@ -2,9 +2,9 @@
 Boston housing: dear or cheap
 =============================
 
-The slides draw two columns of the Boston housing data, and a line between the tracts in which homes cost more than the
-median and those in which they cost less. The data are not shipped with Mercer. This page reads the file that the
-environment variable MERCER_HOUSING names, in any of its usual forms; without one it makes up rows in which rooms raise
+The slides plot two columns of the Boston housing data, and draw a line between the tracts where homes cost more than
+the median and those where they cost less. The data are not shipped with Mercer. This page reads the file named by the
+environment variable MERCER_HOUSING, in any of its usual forms. Without a file it makes up rows in which rooms raise
 prices and the share of poor households lowers them, and says so.
 """
 
@@ -47,7 +47,7 @@ print(f"{len(housing.price)} rows of {source}, median price {np.median(housing.p
 # %%
 # A line, and a curve
 # -------------------
-# Rooms and the share of households of low status, in units of their own spread, so that neither counts more.
+# Rooms and the share of households of low status, each divided by its own spread, so that neither counts more.
 
 columns = [housing.columns.index("LSTAT"), housing.columns.index("RM")]
 raw = housing.X[:, columns]

@@ -2,9 +2,9 @@
 Iris petals: a margin, hard and soft
 ====================================
 
-Setosa can be told from the other irises by a straight line across the petals, so nothing
-need be misclassified and the widest margin is all there is to find. Versicolor and
-virginica overlap: some rows must be let into the margin, and the bound C says at what price.
+A straight line across the petals separates setosa from the other irises, so nothing need be misclassified, and all
+that remains is to find the widest margin. Versicolor and virginica overlap: some rows must be allowed inside the
+margin, and C says at what price.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ axes = {"xlabel": "petal length (cm)", "ylabel": "petal width (cm)"}
 # %%
 # Setosa against the rest
 # -----------------------
-# With a large C no row is worth a violation. Few support vectors hold the margin, and all
+# With a large C, no violation is worth its price. A few support vectors hold the margin, and all
 # of them are free: 0 < alpha < C.
 
 is_setosa = ["setosa" if name == "setosa" else "other" for name in species]
@@ -48,7 +48,7 @@ print(bent.certificate_)
 # %%
 # All three
 # ---------
-# Three classes make three binary problems, one for each pair, and so three certificates.
+# Three classes make three two-class problems, one for each pair, and so three certificates.
 
 together = SVC(C=10.0, gamma=0.5).fit(petals, species)
 DecisionBoundaryDisplay.from_estimator(together, petals, species, **axes)

@@ -2,8 +2,8 @@
 Lifted until a plane can tell
 =============================
 
-No point of a line has the middle on one side and both ends on the other. On a parabola it is easy: put x at
-(x, x²) and draw a straight line. That is all a kernel does. It compares things as if they had been put
+No threshold on a line has the middle on one side and both ends on the other. On a parabola it is easy: put x at
+(x, x²) and draw a straight line. That is all a kernel does. It compares things as if they had been moved
 somewhere else, where a plane is enough.
 """
 
@@ -20,8 +20,8 @@ rng = np.random.default_rng(3)
 # %%
 # From the line to the plane
 # --------------------------
-# A quadratic kernel of one column, (x x' + 1)², has the features x², √2 x and a constant. The machine's
-# own line separates them; where it meets the parabola, the prediction changes.
+# The quadratic kernel on one column, (x x' + 1)², has the features x², √2 x and a constant. The line of the fitted
+# model separates them; where it meets the parabola, the prediction changes.
 
 x = np.sort(rng.uniform(-3, 3, 40))
 y = np.where(np.abs(x - 0.4) > 1.4, "outside", "inside")
@@ -32,8 +32,8 @@ plt.show()
 # %%
 # From the plane to space
 # -----------------------
-# Two rings, and the kernel (x · x')². It has three features: x1², x2² and √2 x1 x2. In this space the plane of the
-# rings is rolled up into a cone, which a flat cut separates into a tip and a rim.
+# Here are two rings, and the kernel (x · x')². It has three features: x1², x2² and √2 x1 x2. In this space the plane of
+# the rings is rolled up into a cone, which a flat cut divides into a tip and a rim.
 
 rings, names = make_circles(120, factor=0.45, noise=0.06, random_state=0)
 names = np.where(names == 1, "inner", "outer")
@@ -50,8 +50,8 @@ plt.show()
 # %%
 # Infinitely many features
 # ------------------------
-# A Gaussian kernel has more features than anybody can draw. Only one of them decides: the
-# distance from the separating plane. So let it be the height of the landscape, and the plane its sea level.
+# A Gaussian kernel has more features than anybody can draw. Only one thing decides: the distance from the separating
+# plane. So let this be the height of the landscape, and the plane its sea level.
 
 moons, names = make_moons(120, noise=0.15, random_state=1)
 names = np.where(names == 1, "lower", "upper")

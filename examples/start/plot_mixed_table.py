@@ -2,9 +2,9 @@
 A table as it comes
 ===================
 
-Numbers, categories, dates, and values that are missing, in one kernel: ``Columns.infer`` looks at the table and takes
+Numbers, categories, dates and missing values, all in one kernel: ``Columns.infer`` looks at the table and chooses
 a kernel for each column. The shop here is made up. Its customers come back if they were served in spring or
-autumn, unless they are far away; in one town they always do; and who gives no age never does.
+autumn, unless they live far away; in one town they always do; and those who give no age never do.
 """
 
 import matplotlib.pyplot as plt
@@ -40,13 +40,13 @@ print(table.head())
 # %%
 # Three kernels
 # -------------
-# Numbers alone; everything as ``infer`` finds it; and everything with the place in the year, since dates come round.
+# Numbers alone; everything as ``infer`` finds it; and everything, with dates by their place in the year.
 
 numbers = Columns({"distance": RBF(), "age": RBF()}, standardize=True, combine="mean")
 inferred = Columns.infer(table)
 seasons = Columns.infer(table, cyclic=["year"])
 print(seasons.kernels)
-# Two times a year: the kernel on the circle must be narrow enough to tell spring from summer.
+# Twice a year: the kernel on the circle must be narrow enough to tell spring from summer.
 seasons = seasons.replace(**{"served in year": seasons.kernels["served in year"].replace(kernel__gamma=4.0)})
 names = ["numbers only", "inferred", "inferred,\nwith the year"]
 scores = [cross_val_score(mercer.SVC(kernel=k, C=10.0), table, returns, cv=10) for k in (numbers, inferred, seasons)]
@@ -54,8 +54,8 @@ scores = [cross_val_score(mercer.SVC(kernel=k, C=10.0), table, returns, cv=10) f
 # %%
 # Why this customer?
 # ------------------
-# ``explain`` divides a decision value among the columns. A kernel of one column gives a function of that column: drawn
-# for all rows, it is what the machine has learnt of the seasons, and of those who gave no age.
+# ``explain`` divides a decision value among the columns. The kernel of one column gives a function of that column.
+# Drawn for all rows, it shows what the model has learnt about the seasons, and about those who gave no age.
 
 model = mercer.SVC(kernel=seasons, C=10.0).fit(table, returns)
 explained = [mercer.explain(model, row) for row in table.to_dict("records")]

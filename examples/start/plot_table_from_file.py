@@ -2,9 +2,9 @@
 From a file to a decision
 =========================
 
-`read_table` reads a file of any format, `assemble` makes a machine for what it holds: here a table with a number, a
-name, a remark, and values that are missing. Its kernel compares rows by the number and the name jointly, adds each of
-them by itself, and adds the words of the remark. What the machine looks at can be asked of each row. This is what
+`read_table` reads a file of any supported format, and `assemble` builds a model for what is in it: here a table with a
+number, a name, a remark, and missing values. Its kernel compares rows by the number and the name jointly, adds each of
+them by itself, and adds the words of the remark. For each row, you can ask what the decision was based on. This is what
 ``mercer train`` does, in Python.
 """
 
@@ -18,7 +18,7 @@ from mercer.io import read_table
 from mercer.workflow.assemble import assemble, chosen_words
 
 # %%
-# A file of two hundred crossings of a ferry: late when the wind is strong, on one route more than on the other.
+# A file of two hundred ferry crossings, which are late when the wind is strong, on one route more than on the other.
 rng = np.random.default_rng(4)
 wind = rng.gamma(4.0, 2.2, 200)
 route = rng.choice(["Skerry", "Holm", "Strand"], 200)
@@ -38,7 +38,7 @@ print(*chosen_words(model), sep="\n")
 print(f"{model.score(held.data, held.target):.0%} of the rows held out are right; {model.status_.name}")
 
 # %%
-# Each decision is a sum: over what the columns say jointly, and what each says by itself. Rows are those held out,
+# Each decision is a sum over what the columns say jointly and what each says by itself. The rows are those held out,
 # sorted by their decision value.
 parts = [explain(model, held.rows(np.array([k])).data).by_term for k in range(len(held))]
 values = np.array([part.values[0] for part in parts])

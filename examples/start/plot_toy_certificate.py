@@ -18,8 +18,8 @@ y = np.array([-1, -1, 1, 1])
 # %%
 # Fit
 # ---
-# The points are separable and no alpha of the answer exceeds 1, so any larger C leaves it
-# alone: nothing violates the margin, and the answer is that of the hard margin.
+# The points are separable and no alpha of the solution exceeds 1, so any larger C leaves it
+# unchanged: nothing violates the margin, and the answer is that of the hard margin.
 
 model = SVC(kernel="linear", C=10.0, tol=1e-8).fit(X, y)
 alpha = np.zeros(len(X))
@@ -30,7 +30,7 @@ print("b     =", model.intercept_[0].round(6))
 print("alpha =", alpha.round(6))
 
 # %%
-# The point (3, 0) has alpha = 0: take it away and nothing changes. The other three lie on
+# The point (3, 0) has alpha = 0: remove it, and nothing changes. The other three lie on
 # the dashed lines, at distance 1 / norm(w) from the boundary.
 
 display = DecisionBoundaryDisplay.from_estimator(model, X, y, padding=0.4)
@@ -40,13 +40,13 @@ plt.show()
 # %%
 # The proof
 # ---------
-# Any w and b give an upper bound of the minimum of the primal; any feasible alpha gives a
-# lower bound of it. Here both are 1, so neither can be improved.
+# Any w and b give an upper bound on the minimum of the primal, and any feasible alpha gives a
+# lower bound. Here both are 1, so neither can be improved.
 
 print(model.certificate_)
 
 # %%
-# The same by hand: half the squared norm of w, and the sum of alpha less half of alpha'Q alpha.
+# The same by hand: half the squared norm of w, and the sum of alpha minus half of alpha'Q alpha.
 
 Q = np.outer(y, y) * (X @ X.T)
 print("primal:", round(0.5 * model.coef_[0] @ model.coef_[0], 6))
@@ -55,8 +55,8 @@ print("dual:  ", round(alpha.sum() - 0.5 * alpha @ Q @ alpha, 6))
 # %%
 # Watching the gap close
 # ----------------------
-# Any feasible alpha proves something. On the way from 0 to the answer the dual rises, and
-# the primal of the w that goes with it, at the best b, comes down to meet it.
+# Any feasible alpha proves something. On the way from 0 to the solution the dual rises, and
+# the primal of the corresponding w, at the best b, comes down to meet it.
 
 shares = np.linspace(0.0, 1.0, 60)
 dual, primal = [], []

@@ -3,8 +3,8 @@ Which columns count
 ===================
 
 ``kernel="auto"`` puts all columns of a table on one scale, compares them jointly and one by one, and learns from rows
-left out how much each counts. The flats here are made up: the rent follows the area and the town together, heating only
-matters in old houses, and the number of the flat says nothing.
+left out how much each column counts. The flats here are made up: the rent depends on the area and the town together,
+heating matters only in old houses, and the number of the flat says nothing.
 """
 
 import matplotlib.pyplot as plt

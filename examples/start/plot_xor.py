@@ -2,8 +2,8 @@
 XOR: what a line cannot do
 ==========================
 
-Four corners of a square, labelled by diagonals. No line separates them, so the perceptron goes round for ever; in the
-features of the quadratic kernel, which has the product of the two coordinates among them, a plane does.
+The four corners of a square are labelled by diagonals. No line separates them, so the perceptron would go on for ever.
+The features of the quadratic kernel include the product of the two coordinates, and there a plane separates them.
 """
 
 import warnings
@@ -42,7 +42,7 @@ print(quadratic.mistake_bound_)
 # %%
 # The picture
 # -----------
-# On the left the mistakes of each epoch, which never cease for a line; on the right the conic that separates the
+# On the left are the mistakes in each epoch, which never cease for a line; on the right is the conic that separates the
 # corners.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10.0, 4.4), layout="constrained")

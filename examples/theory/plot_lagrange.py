@@ -4,7 +4,7 @@ Two Lagrange multipliers
 
 Where a function is largest on a line or on a disc, its gradient is perpendicular to the boundary of the constraint:
 moving along it gains nothing more. The factor between the two gradients is the Lagrange multiplier. Both textbook
-examples are solved here, with verdicts, and checked in another way.
+examples are solved here, with a verdict on each point, and checked in another way.
 """
 
 import matplotlib.pyplot as plt
