@@ -1,7 +1,7 @@
 """A kernel matrix in memory with 16 bits an entry, for methods that correct its rounding.
 
 Entries of a positive semidefinite matrix are no larger than its largest diagonal entry, so they are kept as
-integers of one unit, and only the lower triangle: an eighth of the whole matrix in
+integers of one unit, and only the lower triangle: a quarter of the whole matrix in
 single precision. A product reads all of it, so it takes a fraction of the time too. `noise` says what the
 rounding changes; for more accuracy, use `symmetric_product`, which is recomputed from the items.
 """
