@@ -86,7 +86,7 @@ REFUSED = {
         DataError,
         OVERFLOW,
     ),
-    "words": ((np.full((120, 2), "apple"), overlapping()[1]), {}, ValueError, "which is no number"),
+    "words": ((np.full((120, 2), "apple"), overlapping()[1]), {}, ValueError, "which is not a number"),
     "complex": ((overlapping()[0] + 1j, overlapping()[1]), {}, ValueError, "Complex data not supported"),
     "one dimension": ((np.arange(120.0), overlapping()[1]), {}, ValueError, "Expected 2D array, got 1D array instead"),
     "three dimensions": ((np.zeros((120, 2, 2)), overlapping()[1]), {}, ValueError, "dim 3"),

@@ -361,7 +361,7 @@ def test_a_callback_hears_and_may_end_it(rows, monkeypatch):
     monkeypatch.setattr(certifiers, "BLOCK", 500)
     model, shares = _fit(SVC(C=5.0), rows), []
     before = model.certificate_
-    with pytest.raises(CancelledError, match="the model is as it was"):
+    with pytest.raises(CancelledError, match="the model is unchanged"):
         model.certificate(full=True, callback=lambda share: share > 0.4)
     assert model.certificate_ is before
     assert model.certificate(full=True, callback=shares.append).is_full

@@ -121,7 +121,7 @@ def test_a_function_of_two_items():
 
 
 def test_matrices_that_are_no_density():
-    with pytest.raises(DataError, match=r"nowhere negative, got K\[1, 0\] = -0.5|K\[0, 1\]"):
+    with pytest.raises(DataError, match=r"no negative entry, got K\[1, 0\] = -0.5|K\[0, 1\]"):
         KernelDensity(kernel="precomputed").fit(np.array([[1.0, -0.5], [-0.5, 1.0]]))
     with pytest.raises(ParameterError, match="same positive k"):
         KernelDensity(kernel="precomputed").fit(np.array([[1.0, 0.5], [0.5, 2.0]]))
@@ -131,7 +131,7 @@ def test_matrices_that_are_no_density():
         KernelDensity(kernel=lambda a, b: 1.0 if a == b else -0.9).fit(["a", "b", "c"])
     with pytest.raises(ParameterError, match=r"bandwidth must be 1\.0"):
         KernelDensity(kernel="precomputed", bandwidth=0.5).fit(np.eye(3))
-    with pytest.raises(ParameterError, match="densities of rows only"):
+    with pytest.raises(ParameterError, match="only from densities of rows"):
         KernelDensity(kernel="precomputed").fit(np.eye(3)).sample()
 
 

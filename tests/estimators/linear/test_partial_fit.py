@@ -76,7 +76,7 @@ def test_what_is_proved_of_a_later_step_is_said_to_be_of_that_step_alone(rows):
     model.partial_fit(X[300:], y[300:])
     assert model.status_ == Status.ITERATION_LIMIT
     assert model.certificate_.relative_gap <= 1e-4
-    assert "nothing is proved of the rows before" in model.certificate_.basis
+    assert "nothing is proved about earlier rows" in model.certificate_.basis
 
 
 def test_all_parts_come_close_to_the_machine_of_all_rows(rows):

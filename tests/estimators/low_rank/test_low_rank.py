@@ -480,7 +480,7 @@ def test_an_indefinite_kernel_is_refused():
         (lambda: LowRank(0), "landmarks must be"),
         (lambda: LowRank(choice="best"), "choice must be one of 'uniform', 'rpcholesky', 'auto', got 'best'"),
         (lambda: LowRank(distance_tol=0.0), "distance_tol must be"),
-        (lambda: LowRank(rows=X, distance_tol=0.1), "distance_tol lets landmarks grow"),
+        (lambda: LowRank(rows=X, distance_tol=0.1), "distance_tol lets the number of landmarks grow"),
         (lambda: SVC(approximation="nystroem").fit(X, Y), "approximation must be None or a LowRank, got 'nystroem'"),
         (lambda: SVC(approximation=LowRank).fit(X, Y), "write LowRank()"),
         (lambda: SVC(approximation=RandomFourierFeatures()).fit(X, Y), "no distance to the exact one"),

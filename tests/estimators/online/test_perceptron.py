@@ -22,7 +22,7 @@ XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 LABELS = np.array([0, 0, 1, 1])
 QUADRATIC = Polynomial(degree=2, gamma=1.0, coef0=1.0)
 METHODS = ["online", "averaged", "batch"]
-NOT_SEPARATED = "ITERATION_LIMIT.*Perhaps no hyperplane separates the data: HardMarginSVC tells"
+NOT_SEPARATED = "ITERATION_LIMIT.*Perhaps no hyperplane separates the data: HardMarginSVC can tell"
 
 
 def separable(rng, n=200, d=5, gap=0.1):
@@ -423,7 +423,7 @@ def test_changed_data_have_no_bound(rng):
     X, y = separable(rng)
     model = Perceptron().fit(X, y)
     X[0, 0] += 1.0
-    with pytest.raises(DataError, match="as they were in fit"):
+    with pytest.raises(DataError, match="unchanged since fit"):
         model.mistake_bound_  # noqa: B018 - asking for it is the test
 
 

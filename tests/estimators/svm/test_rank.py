@@ -202,10 +202,10 @@ def test_a_kernel_that_is_not_one_is_noticed():
 REFUSED = {
     "no pair": (lambda m, X, y: m.fit(X, np.ones(len(y))), DataError, "a pair of rows to put in order"),
     "qid": (lambda m, X, y: m.fit(X, y, [1, 2]), DataError, "qid must have one entry for each of the 60 rows, got 2"),
-    "both": (lambda m, X, y: m.fit(X, y, pairs=[[0, 1]]), ParameterError, "y and qid must be None where pairs"),
+    "both": (lambda m, X, y: m.fit(X, y, pairs=[[0, 1]]), ParameterError, "y and qid must be None when pairs"),
     "shape": (lambda m, X, y: m.fit(X, pairs=[0, 1]), DataError, "pairs must be whole numbers of shape"),
     "range": (lambda m, X, y: m.fit(X, pairs=[[0, 60]]), DataError, "pairs must be positions of rows, 0 to 59"),
-    "same": (lambda m, X, y: m.fit(X, pairs=[[3, 3]]), DataError, "pairs must be of two different rows"),
+    "same": (lambda m, X, y: m.fit(X, pairs=[[3, 3]]), DataError, "each pair must be of two different rows"),
     "inf": (lambda m, X, y: m.set_params(C=np.inf).fit(X, y), ParameterError, "C must be finite, got inf"),
     "C": (lambda m, X, y: m.set_params(C=-1.0).fit(X, y), ParameterError, "C must be"),
     "nan": (lambda m, X, y: m.fit(X, np.where(y > 0, np.nan, y)), ValueError, "NaN"),
@@ -215,7 +215,7 @@ REFUSED = {
         DataError,
         "but row 0 has nan; drop",
     ),
-    "qid None": (lambda m, X, y: m.fit(X, y, 59 * ["a"] + [None]), DataError, "qid must say .* row 59 has None"),
+    "qid None": (lambda m, X, y: m.fit(X, y, 59 * ["a"] + [None]), DataError, "qid must name .* row 59 has None"),
     "qid NaT": (lambda m, X, y: m.fit(X, y, np.array(60 * ["NaT"], "M8[s]")), DataError, "row 0 has NaT"),
     "no pairs": (lambda m, X, y: m.fit(X, pairs=np.empty((0, 2), int)), DataError, "in order; got no pairs"),
     "pairs without weight": (

@@ -228,7 +228,7 @@ def _built(readings: "dict[ColumnName, Reading]", learnt: Relevances | None, sha
     for place, (name, each) in enumerate((name, each) for name, each in readings.items() if each.kernel is not None):
         weight = USUAL_BESIDE if learnt is None else float(learnt.beside[place])
         if weight < NO_WEIGHT and (parts or len(readings) > len(left_out) + 1):
-            left_out[name] = "tells nothing of the target that the others do not"
+            left_out[name] = "says nothing about the target that the other columns do not"
         else:
             parts.append(_rounded(weight) * On(name, cast("Kernel", each.kernel)))
     return TableKernel(parts[0] if len(parts) == 1 else Sum(tuple(parts)), left_out, learnt)

@@ -51,5 +51,5 @@ def drop_part(model: Any, name: str) -> None:
 
 def _attribute(name: str) -> str:
     if name not in PARTS:
-        raise KeyError(f"no fitted model has a part {name!r}; there are {', '.join(sorted(PARTS))}")
+        raise KeyError(f"no fitted model has a part {name!r}; the parts are {', '.join(sorted(PARTS))}")
     return f"_{name}"

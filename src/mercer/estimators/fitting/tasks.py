@@ -55,7 +55,7 @@ def require_few(n_classes: int, multi_class: str) -> None:
     if n_problems > MOST_PROBLEMS:
         raise DataError(
             f"{n_classes} classes make {n_problems} two-class problems, more than {MOST_PROBLEMS}; "
-            'multi_class="ovr" makes fewer, and labels that are quantities ask for a regression'
+            'multi_class="ovr" makes fewer; if the labels are quantities, use a regressor'
         )
 
 

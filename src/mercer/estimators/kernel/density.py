@@ -192,7 +192,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         operator = (
             GivenOperator(part.X, self.n_jobs) if given else EvaluatedOperator(part.kernel, part.prepare, self.n_jobs)
         )
-        remedy = "divide K[i, j] by sqrt(K[i, i] K[j, j])" if given else "Normalized(kernel) makes it so"
+        remedy = "divide K[i, j] by sqrt(K[i, i] K[j, j])" if given else "use Normalized(kernel)"
         largest = density.common_diagonal(operator.diag, remedy)
         self.log_normalizer_ = float(np.log(weights.sum() * largest))
         self.expansion_ = Expansion.single(data.kernel, data.expansion_vectors(used), weights[:, None], np.zeros(1))
@@ -304,7 +304,9 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         """
         check_is_fitted(self, "expansion_")
         if not self.is_normalized_:
-            raise ParameterError(f"samples can be drawn from densities of rows only, not with kernel={self.kernel!r}")
+            raise ParameterError(
+                f"samples can be drawn only from densities of rows of numbers, not with kernel={self.kernel!r}"
+            )
         require_count("n_samples", n_samples, least=0)
         kernel, rng = self.expansion_.kernel, check_random_state(random_state)
         weights = self.expansion_.groups[0].coefficients[:, 0]

@@ -180,7 +180,7 @@ class Nystroem(_Features):
         n = data.shape[0]
         if self.n_components > n:
             warnings.warn(
-                f"n_components={self.n_components} is more than there are rows: {n} landmarks are taken, all of them, "
+                f"n_components={self.n_components} exceeds the number of rows: all {n} are taken as landmarks, "
                 "and the exact machine is as quick",
                 UserWarning,
                 stacklevel=4,
@@ -249,7 +249,7 @@ class Nystroem(_Features):
         if given and (is_function(self.kernel) or is_precomputed(self.kernel)):
             raise ParameterError(
                 f"{given[0]} must be None where the kernel is a function or precomputed, got "
-                f"{getattr(self, given[0])!r}; kernel_params has a function's own"
+                f"{getattr(self, given[0])!r}; pass a function's own in kernel_params"
             )
 
 
@@ -314,7 +314,7 @@ class RandomFourierFeatures(_Features):
         """There is none."""
         raise AttributeError(
             "random Fourier features have no distance to the exact machine: they span no part of the kernel's feature "
-            "space. The gap of a linear machine on them is its own; LowRank and its landmarks have a distance"
+            "space. The gap of a linear machine on them is its own; LowRank, with landmarks, has a distance"
         )
 
     def fit(self, X: Rows, y: Any = None) -> Self:

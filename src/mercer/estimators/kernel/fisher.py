@@ -247,7 +247,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         n_classes = len(counts)
         priors = require_numbers("priors", self.priors)
         if priors.shape != (n_classes,) or not (priors > 0).all() or not np.isclose(priors.sum(), 1.0):
-            raise ParameterError(f"priors must be {n_classes} positive numbers of sum 1, got {self.priors!r}")
+            raise ParameterError(f"priors must be {n_classes} positive numbers that sum to 1, got {self.priors!r}")
         return priors
 
     def _solve(self, data: "TrainingData", problem: "Ridge", limits: Limits) -> tuple[FloatArray, Any]:
@@ -257,7 +257,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         )
         if self.solver == "cholesky":
             needed = request.factor_bytes(data.shape[0])
-            self._require_room(data, needed, 'solver="cholesky"', 'take solver="cg"')
+            self._require_room(data, needed, 'solver="cholesky"', 'use solver="cg"')
         try:
             operator = CenteredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
         except Stopped:

@@ -177,7 +177,7 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
         self, data: "TrainingData", targets: FloatArray, scale: FloatArray, used: IndexArray, limits: Limits
     ) -> None:
         part, scale, wanted = data.subset(used), scale[used], targets[used]
-        instead = 'take KernelRidge(solver="cg") with a small alpha'
+        instead = 'use KernelRidge(solver="cg") with a small alpha'
         self._require_room(part, pseudo_inverse.memory(len(used)), "KernelLeastSquares", instead)
         coefficients = cast(FloatArray, np.zeros(targets.shape))
         try:

@@ -278,7 +278,9 @@ class KernelMachine(KernelClassifier):
 
     def _finite(self, C: FloatArray) -> FloatArray:
         if not np.isfinite(C).all():
-            raise ParameterError(f"alpha must leave finite weights for the losses, got {self.alpha!r}; raise it")
+            raise ParameterError(
+                f"alpha is too small: the losses must have finite weights, got {self.alpha!r}; raise it"
+            )
         return C
 
     def _learn(self, limits: "Limits", X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:

@@ -216,7 +216,8 @@ class KernelPCA(SpectralMethod):
         if self.fit_inverse_transform and (is_precomputed(self.kernel) or takes_items(self.kernel)):
             # The first sentence is scikit-learn's.
             raise ParameterError(
-                "Cannot fit_inverse_transform with a precomputed kernel. Only rows of numbers have pre-images here."
+                "Cannot fit_inverse_transform with a precomputed kernel. Only rows of numbers have pre-images "
+                "here; pass them, and name their kernel."
             )
 
     def _fit_rows(self, X: Rows, data: TrainingData, limits: "Limits") -> None:
@@ -285,7 +286,7 @@ class KernelPCA(SpectralMethod):
         """
         require_fitted(self)
         if not hasattr(self, "_pre_images"):
-            raise NotFittedError("pre-images were not learned; fit again with fit_inverse_transform=True")
+            raise NotFittedError("pre-images were not learnt; fit again with fit_inverse_transform=True")
         return self._rows_near
 
     def _rows_near(self, X: Rows) -> FloatArray:

@@ -321,7 +321,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
             self._require_room(data, ridge_gcv.memory(n), "alphas", 'choose alpha in another way, with solver="cg"')
         if request.method == "cholesky":
             purpose, instead = ("leave_one_out=True", "leave_one_out=False") if self.leave_one_out else _CHOLESKY
-            self._require_room(data, request.factor_bytes(n), purpose, f"take {instead}")
+            self._require_room(data, request.factor_bytes(n), purpose, f"use {instead}")
 
     def _chosen(self, problem: Ridge, data: "TrainingData", limits: Limits) -> "tuple[Ridge, SymmetricOperator]":
         """The problem with the penalty chosen by leave-one-out, and its matrix."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from mercer.solvers.limits import Limits
 
-REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
+REMEDIES = dict.fromkeys(Status, "partial_fit continues from here.")
 
 
 def _can_go_on(model: Any) -> bool:
@@ -114,8 +114,8 @@ class LearnsInParts:
         # The step is solved; how far the machine is from that of all rows seen, nobody knows.
         self.status_ = max(ended, Status.ITERATION_LIMIT)
         basis = (
-            f"of the last step alone: |w - w0|^2 / 2 and the losses of its {source.n:,} rows, recomputed in double "
-            "precision; nothing is proved of the rows before"
+            f"the last step alone: |w - w0|^2 / 2 and the losses of its {source.n:,} rows, recomputed in double "
+            "precision; nothing is proved about earlier rows"
         )
         found = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
         self.certificate_ = one_or_all([None if each is None else replace(each, basis=basis) for each in found])
@@ -183,10 +183,12 @@ class ClassifiesParts(LearnsInParts):
     ) -> BlockTask:
         if isinstance(self.class_weight, str):
             raise ParameterError(
-                f"class_weight={self.class_weight!r} needs all labels at once; pass the weights as a dictionary"
+                f"class_weight={self.class_weight!r} needs all the labels at once; pass the weights as a dictionary"
             )
         if is_first and classes is None:
-            raise ParameterError("classes must be passed on the first call to partial_fit: all labels that will come")
+            raise ParameterError(
+                "classes must be passed on the first call to partial_fit: all the labels that will occur"
+            )
         if is_first:
             self.classes_, _ = classes_and_codes(np.asarray(classes))
         elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):

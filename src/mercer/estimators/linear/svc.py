@@ -252,7 +252,7 @@ class LinearSVC(PredictsSets, Probable, ClassifiesParts, LinearClassifier):
             ("solver", self.solver, "auto"), ("probability", self.probability, False),
         ):  # fmt: skip
             if value != allowed:
-                remedy = "; 1 / (1 + exp(-decision_function(X))) are probabilities" if name == "probability" else ""
+                remedy = "; 1 / (1 + exp(-decision_function(X))) gives probabilities" if name == "probability" else ""
                 raise ParameterError(f"{name} must be {allowed!r} with {what}, got {value!r}{remedy}")
 
     def decision_function(self, X: Rows) -> FloatArray:

@@ -79,7 +79,7 @@ class LowRank(Parameters):
             require_count("most_landmarks", self.most_landmarks)
         if self.rows is not None and self.distance_tol is not None:
             raise ParameterError(
-                "distance_tol lets landmarks grow, which rows of your own cannot; give one of the two, not both"
+                "distance_tol lets the number of landmarks grow, but given rows are fixed; pass one of the two"
             )
 
     def __repr__(self) -> str:
@@ -113,9 +113,9 @@ class LandmarksUsed:
 def require_approximation(value: Any) -> None:
     """None, or a `LowRank`."""
     if value is not None and not isinstance(value, LowRank):
-        told = "write LowRank()" if value is LowRank else "low rank is asked for by mercer.LowRank(landmarks=...)"
+        told = "write LowRank()" if value is LowRank else "write mercer.LowRank(landmarks=...)"
         if hasattr(value, "random_offset_") or type(value).__name__ == "RandomFourierFeatures":
-            told = "random features go before a linear machine, in a pipeline, and have no distance to the exact one"
+            told = "put random features before a linear machine in a pipeline; they have no distance to the exact one"
         raise ParameterError(f"approximation must be None or a LowRank, got {value!r}; {told}")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
+REMEDIES = dict.fromkeys(Status, "partial_fit continues from here.")
 
 
 class LearnsInBatches:
@@ -136,15 +136,19 @@ class LearnsInBatches:
 
     def _first_batch(self, X: Rows, y: Labels, classes: ArrayLike | None) -> tuple[Rows, Array]:
         if classes is None:
-            raise ParameterError("classes must be passed on the first call to partial_fit: all labels that will come")
+            raise ParameterError(
+                "classes must be passed on the first call to partial_fit: all the labels that will occur"
+            )
         if is_precomputed(self.kernel):
-            raise ParameterError('kernel="precomputed" has no rows to go on from; use fit, or another kernel')
+            raise ParameterError(
+                'kernel="precomputed" has no rows for partial_fit to continue from; use fit, or another kernel'
+            )
         if isinstance(self.class_weight, str):
             raise ParameterError(
-                f"class_weight={self.class_weight!r} needs all labels at once; pass the weights as a dictionary"
+                f"class_weight={self.class_weight!r} needs all the labels at once; pass the weights as a dictionary"
             )
         if self.projected and self.class_weight is not None:
-            raise ParameterError("projected=True with class_weight needs all labels at once; use fit")
+            raise ParameterError("projected=True with class_weight needs all the labels at once; use fit")
         classes, _ = classes_and_codes(np.asarray(classes))
         X, y = training_input(self, X, y)
         known_codes(classes, y)

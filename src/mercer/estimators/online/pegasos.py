@@ -280,7 +280,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
         if self.form == "w" and (self.budget is not None or not self._is_linear):
-            raise ParameterError('form="w" keeps weights of features, for the linear kernel and without a budget')
+            raise ParameterError('form="w" keeps weights of features, so it needs the linear kernel and no budget')
 
     def _lambda(self, m: float | None = None) -> float:
         """lambda of m rows; for a stream, whose m is None, only if it does not depend on m."""
@@ -288,13 +288,13 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
             return float(self.alpha)
         if m is None and not (isinstance(self.C, Regularization) and self.C.divide_by_m):
             raise ParameterError(
-                f"C={self.C!r} needs the number of rows, which a stream does not have; pass alpha, or "
+                f"C={self.C!r} needs the number of rows, which is unknown for a stream; pass alpha, or "
                 "C=Regularization.from_lambda(...)"
             )
         lam = 1.0 / (resolve_C(self.C, m or 1.0) * (m or 1.0))
         if not 0.0 < lam < np.inf:
             raise ParameterError(
-                f"C must leave a lambda = 1/(C m) that is positive and finite, got {self.C!r}: {lam:g}"
+                f"C must give a positive, finite lambda = 1/(C m), got {self.C!r}, which gives {lam:g}"
             )
         return lam
 

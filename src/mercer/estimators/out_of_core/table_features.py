@@ -120,7 +120,7 @@ class TableFeatures(BaseEstimator):
         self.n_features_in_ = len(self.columns_)
         width = len(self.get_feature_names_out())
         if not width:
-            raise DataError("no column has anything to learn from: numbers, dates, or labels that several rows have")
+            raise DataError("no column has anything to learn from: numbers, dates, or labels that several rows share")
         filled = sum(1 if isinstance(column, LabelColumn) else len(column.features) for column in self.columns_)
         self.is_sparse_ = width > WIDE and filled < SPARSE * width
 
@@ -134,7 +134,7 @@ class TableFeatures(BaseEstimator):
         if not kept:
             warnings.warn(
                 f"column {name!r} is left out: it has {len(ranked):,} different texts, none of them in as many as "
-                f"rare={self.rare} rows. A kernel of texts could make something of it (SVC)",
+                f"rare={self.rare} rows. A kernel of texts could learn from it (see SVC)",
                 UserWarning, stacklevel=2,
             )  # fmt: skip
             return LabelColumn(name, (), False, False)
@@ -236,5 +236,5 @@ def _missing(name: str, blocks: Blocks | None) -> DataError:
 
 def _no_value(where: str, name: str) -> DataError:
     return DataError(
-        f"{where}, column {name!r}: there is no value, and missing='refuse'; leave the row out, or missing='impute'"
+        f"{where}, column {name!r}: there is no value, and missing='refuse'; drop the row, or set missing='impute'"
     )

@@ -116,8 +116,8 @@ class AnalyticCenterMachine(VersionSpaceMachine):
     """
 
     _remedies: ClassVar = {
-        Status.ITERATION_LIMIT: "A larger max_iter goes on.",
-        Status.TIME_LIMIT: "A larger time_limit goes on.",
+        Status.ITERATION_LIMIT: "Raise max_iter.",
+        Status.TIME_LIMIT: "Raise time_limit.",
         Status.OPTIMAL_INACCURATE: "The margins are as small as rounding errors; slack=0.01 makes room.",
         Status.STALLED: "The margins are as small as rounding errors; slack=0.01 makes room.",
         Status.INTERRUPTED: "",

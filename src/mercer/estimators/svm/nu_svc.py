@@ -288,7 +288,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         if len(np.unique(codes[weights > 0])) == 1:
             raise ParameterError(
                 "specified nu is infeasible: all samples with positive weights belong to the same class, "
-                f"so that no nu is feasible, got {self.nu!r}"
+                f"so no nu is feasible, got {self.nu!r}"
             )
         return super()._sample_weights(given, codes, classes)
 
@@ -297,8 +297,8 @@ the smaller class of 1 and 0, got 0.9; lower nu
         if is_zero(self.status_, data, setup, solved):
             self._say(
                 f"the margin is zero: nu={self.nu!r} allows so few margin errors that no hyperplane has a margin here, "
-                "so that the optimum is w = 0 and the decision values are rounding noise. Raise nu (the share of "
-                "training errors of an SVC is a good first guess), or take a kernel that separates the classes better."
+                "so the optimum is w = 0 and the decision values are rounding noise. Raise nu (the share of "
+                "training errors of an SVC is a good first guess), or use a kernel that separates the classes better."
             )
 
     def _two_class_problems(

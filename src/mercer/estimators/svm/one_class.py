@@ -174,7 +174,7 @@ class OneClassSVM(Detector):
         if is_zero(self.status_, data, setup, solved):
             self._say(
                 f"there is no half-space: with nu={self.nu!r} the origin of the feature space is among the points, so "
-                "that the optimum is w = 0 and the scores are rounding noise. Use a kernel with positive values only, "
+                "the optimum is w = 0 and the scores are rounding noise. Use a kernel with positive values only, "
                 "such as the RBF, or SVDD, which needs no origin; a larger nu may help too."
             )
 

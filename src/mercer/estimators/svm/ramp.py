@@ -222,7 +222,7 @@ class RampSVC(KernelClassifier):
     """
 
     _remedies: ClassVar = {
-        Status.ITERATION_LIMIT: "A larger max_iter or max_steps goes on.",
+        Status.ITERATION_LIMIT: "To continue, raise max_iter or max_steps.",
         Status.OPTIMAL_INACCURATE: "The objective falls no further at this accuracy; a smaller tol may help.",
     }
 
@@ -296,7 +296,7 @@ class RampSVC(KernelClassifier):
         if not np.isfinite(C).all():
             raise ParameterError(
                 f"C must be finite for the ramp loss, also after weighting, got {self.C!r}: "
-                "with a hard margin no row may be an outlier; SVC(C=inf) has one"
+                "with a hard margin no row may be an outlier; SVC(C=inf) fits one"
             )
         return _RampProblems(codes, len(class_weight), self.multi_class, C, float(self.s), self.bias)
 

@@ -238,7 +238,7 @@ class RankSVM(KernelModel):
             n = len(y)
         else:
             if y is not None or qid is not None:
-                raise ParameterError("y and qid must be None where pairs are given; they would say the same twice")
+                raise ParameterError("y and qid must be None when pairs are given, which say the same")
             X = unlabeled_input(self, X)
             n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = target_weights(sample_weight, n)
@@ -246,7 +246,7 @@ class RankSVM(KernelModel):
         chosen = _given(pairs, used, n) if pairs is not None else GradedPairs(y[used], _queries(qid, n)[used])
         C = resolve_C(self.C, n)
         if not np.isfinite(C):
-            raise ParameterError(f"C must be finite, got {C}; a large one comes as close to all pairs as you like")
+            raise ParameterError(f"C must be finite, got {C}; a large C comes as close to all pairs as you like")
         problem = Ranking(chosen, float(C), weights[used], self.loss)
         _require_a_pair(problem, n, pairs)
         return X, problem, used, weights
@@ -353,7 +353,7 @@ def _require_every_query(qid: Array) -> None:
     if len(missing):
         row = int(missing[0])
         raise DataError(
-            f"qid must say the query of every row, but row {row} has {qid[row]!s}; drop such rows, or name a query"
+            f"qid must name the query of every row, but row {row} has {qid[row]!s}; drop such rows, or name their query"
         )
 
 
@@ -367,10 +367,10 @@ def _require_a_pair(problem: Ranking, n: int, pairs: Any = None) -> None:
     elif n_used and replace(problem, weights=np.ones(n_used)).n_pairs > 0:
         told = (
             ": a pair counts as the product of the weights of its rows, which is rounded to 0; "
-            f"got sample_weight up to {problem.weights.max():g}, divide it by that"
+            f"got sample_weight up to {problem.weights.max():g}; divide it by that"
         )
     elif pairs is not None:
-        told = f": of each of the {len(pairs)} pairs, a row has weight 0" if len(pairs) else "; got no pairs"
+        told = f": in each of the {len(pairs)} pairs a row has weight 0" if len(pairs) else "; got no pairs"
     else:
         told = f": within every query, all grades {'of rows with a weight ' if n_used < n else ''}are equal"
     raise DataError(f"there must be a pair of rows to put in order{told}")
@@ -383,7 +383,7 @@ def _given(pairs: ArrayLike, used: IndexArray, n: int) -> GivenPairs:
     if len(pairs) and not (pairs.min() >= 0 and pairs.max() < n):
         raise DataError(f"pairs must be positions of rows, 0 to {n - 1}, got {pairs.min()} to {pairs.max()}")
     if (pairs[:, 0] == pairs[:, 1]).any():
-        raise DataError("pairs must be of two different rows each")
+        raise DataError("each pair must be of two different rows")
     place = np.full(n, -1)
     place[used] = np.arange(len(used))
     kept = place[pairs[(place[pairs] >= 0).all(axis=1)]]

@@ -283,7 +283,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         if calibration_method(self.probability) is not None:
             raise ParameterError(
                 "probability=True is not available with multi_class='crammer_singer'; use 'ovo' or 'ovr', "
-                "or KernelLogisticRegression, whose one problem has probabilities"
+                "or KernelLogisticRegression, whose single problem has probabilities"
             )
 
     def _two_class_problems(
