@@ -224,7 +224,7 @@ def test_a_search_is_not_taken_up_for_other_rows_or_settings(two_workers, rows, 
     with pytest.raises(KeyboardInterrupt):
         stopped([1.0, 2.0], X)
     for Cs, given in (([1.0, 3.0], X), ([1.0, 2.0], 2.0 * X)):
-        with pytest.raises(ParameterError, match="of another problem: other rows"):
+        with pytest.raises(ParameterError, match="belongs to another problem: different rows"):
             stopped(Cs, given)
 
 
@@ -294,5 +294,5 @@ def test_nobody_at_an_address_is_told(monkeypatch):
 
 
 def test_what_needs_a_cluster_says_so():
-    with pytest.raises(ClusterError, match="no cluster is in force"):
+    with pytest.raises(ClusterError, match="no cluster is active"):
         distributed.gram(mercer.kernels.RBF(1.0), np.eye(3))

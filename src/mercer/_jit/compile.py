@@ -60,9 +60,7 @@ def seconds_compiling() -> float:
 
 def where_code_is_kept() -> str:
     """For people: the folder of compiled code, or what to do where there is none."""
-    return (
-        f"kept in {_DIRECTORY}" if _DIRECTORY else "not kept, for want of a writable folder: MERCER_CACHE_DIR names one"
-    )
+    return f"kept in {_DIRECTORY}" if _DIRECTORY else "not kept, for lack of a writable folder: set MERCER_CACHE_DIR"
 
 
 def _announce_compilation() -> None:

@@ -98,7 +98,7 @@ def _require(model: Any, y: Any) -> None:
     if not isinstance(model, SVC | SVR):
         raise ParameterError(f"model must be an SVC or an SVR, got {type(model).__name__}")
     if isinstance(model.C, str) or not np.isscalar(model.C):
-        raise ParameterError(f"C must be a number for cells, which cannot find it from their own rows, got {model.C!r}")
+        raise ParameterError(f"C must be a number for cells, whose own rows cannot decide it, got {model.C!r}")
     is_word = isinstance(model.kernel, str)
     if model.kernel in ("precomputed", "auto") if is_word else not hasattr(model.kernel, "bind"):
         raise ParameterError(f"kernel must be a kernel of rows, got {model.kernel!r}")

@@ -58,8 +58,8 @@ class Checkpoint:
         found = self._problems.get(problem)
         if found is None and self._is_first and self._problems:
             raise ParameterError(
-                f"checkpoint={str(self.path)!r} is of another problem: other rows, targets, weights, settings or "
-                "blocks. Remove the file to begin anew, or name another"
+                f"checkpoint={str(self.path)!r} belongs to another problem: different rows, targets, weights, settings "
+                "or blocks. Remove the file to start afresh, or name another"
             )
         self._is_first = False
         return found
@@ -80,9 +80,9 @@ class Checkpoint:
     def _say(self, error: OSError) -> None:
         """A fit is worth more than its checkpoint: it goes on, and says so once."""
         if not self._is_silent:
-            kept = "the one written before is still good" if self.is_there else "there is none"
+            kept = "the last one written is still good" if self.is_there else "there is none"
             reason = error.strerror or error
-            text = f"the checkpoint {str(self.path)!r} cannot be written: {reason}; the fit goes on, and {kept}"
+            text = f"the checkpoint {str(self.path)!r} cannot be written: {reason}; the fit continues, and {kept}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
         self._is_silent = True
 
@@ -112,8 +112,8 @@ def _read(path: Path) -> dict[str, list[State]]:
         del content[MARK]
     except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         raise ParameterError(
-            f"checkpoint={str(path)!r} is there and is no checkpoint of Mercer's, or is damaged ({error}): it is not "
-            "overwritten; name another file, or remove this one"
+            f"checkpoint={str(path)!r} exists but is not a Mercer checkpoint, or is damaged ({error}); it is not "
+            "overwritten: name another file, or remove this one"
         ) from error
     found: dict[str, list[State]] = {}
     for name, array in content.items():

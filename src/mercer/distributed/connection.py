@@ -87,7 +87,7 @@ def crew_in_force() -> "Crew":
 
     found = workers_in_force()
     if not isinstance(found, Crew):
-        raise ClusterError("no cluster is in force: call this inside `with mercer.distributed.cluster(address):`")
+        raise ClusterError("no cluster is active: call this inside `with mercer.distributed.cluster(address):`")
     return found
 
 
@@ -117,7 +117,7 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
         told = address if isinstance(address, str) else type(address).__name__
         raise ClusterError(
             f"no scheduler of dask.distributed answers at {told}: {error}. Start one with `dask scheduler` and workers "
-            "with `dask worker`, or see whether the address, the port and the certificates are right"
+            "with `dask worker`, or check the address, the port and the certificates"
         ) from error
 
 
@@ -134,7 +134,7 @@ def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "C
     from mercer.distributed.waiting import Patience
 
     def advice() -> str:
-        return f". It goes on from {str(keeper.path)!r}" if keeper is not None and keeper.is_there else ""
+        return f". It will continue from {str(keeper.path)!r}" if keeper is not None and keeper.is_there else ""
 
     waited = Patience(client, patience, advice)
     crew = Crew(client, waited)
@@ -142,7 +142,7 @@ def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "C
         client.wait_for_workers(1, timeout=patience)
     except TimeoutError:
         raise ClusterError(
-            f"the cluster at {client.scheduler.address} has no worker after {patience:g} s: start one"
+            f"the cluster at {client.scheduler.address} still has no worker after {patience:g} s: start one"
         ) from None
     names = {address: worker["name"] for address, worker in client.scheduler_info()["workers"].items()}
     asked = {address: client.submit(_asks(), workers=[address], pure=False) for address in names}

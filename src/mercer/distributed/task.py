@@ -54,7 +54,9 @@ def mercer_here() -> tuple[str, str]:
 def require_same(asked: tuple[str, str]) -> None:
     """Refuse to work for another Mercer: its bits would be others."""
     if asked != mercer_here():
-        raise ClusterError(f"worker {_here()} has {told(mercer_here())}, and {told(asked)} asks; {SAME_EVERYWHERE}")
+        raise ClusterError(
+            f"worker {_here()} has {told(mercer_here())}, but the request is from {told(asked)}; {SAME_EVERYWHERE}"
+        )
 
 
 def told(found: tuple[str, str] | None) -> str:

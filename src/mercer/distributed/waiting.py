@@ -139,13 +139,13 @@ class Patience:
             return self.lost()
         if isinstance(error, KilledWorker):
             return ClusterError(
-                f"{name} ended {error.allowed_failures + 1} workers, the last of them "
-                f"{getattr(error.last_worker, 'address', error.last_worker)}. A worker whose memory is over is ended "
-                f"so: take smaller blocks, or start workers with more memory{self.advice()}"
+                f"{name} killed {error.allowed_failures + 1} workers, the last of them "
+                f"{getattr(error.last_worker, 'address', error.last_worker)}. This happens when a worker runs out of "
+                f"memory: use smaller blocks, or start workers with more memory{self.advice()}"
             )
         if isinstance(error, MemoryError):
             return ClusterError(
-                f"{name} ran out of memory on a worker ({error}): take smaller blocks, or start workers with more "
+                f"{name} ran out of memory on a worker ({error}): use smaller blocks, or start workers with more "
                 f"memory{self.advice()}"
             )
         if isinstance(error, CancelledError):
@@ -157,13 +157,13 @@ class Patience:
     def lost(self) -> ClusterError:
         """The scheduler is gone, and with it all that was under way."""
         return ClusterError(
-            f"the scheduler at {self._address()} is gone, or was started anew, and has forgotten this work: start a "
+            f"the scheduler at {self._address()} is gone, or was restarted and has lost this work: start a "
             f"cluster, and fit again{self.advice()}"
         )
 
     def _address(self) -> str:
         scheduler = self.client.scheduler
-        return "an address that is no more" if scheduler is None else str(scheduler.address)
+        return "an address that no longer exists" if scheduler is None else str(scheduler.address)
 
     def workers(self) -> dict[str, int]:
         """The threads of each worker, by address; raises where the scheduler does not answer."""
@@ -173,8 +173,8 @@ class Patience:
         except NotYet:
             asked.cancel()
             raise ClusterError(
-                f"the scheduler at {self._address()} has not answered for {self.seconds:g} s: see whether it runs and "
-                f"whether the network lets it be reached{self.advice()}"
+                f"the scheduler at {self._address()} has not answered for {self.seconds:g} s: check that it is running "
+                f"and can be reached over the network{self.advice()}"
             ) from None
         except (OSError, AttributeError, asyncio.CancelledError) as error:
             raise self.lost() from error
@@ -233,6 +233,6 @@ class _Watch:
         self.alone_since = self.alone_since or now
         if now - self.alone_since >= patience.seconds:
             raise ClusterError(
-                f"the cluster has had no worker for {patience.seconds:g} s, and {name} waits: start workers, and fit "
-                f"again{patience.advice()}"
+                f"the cluster has had no worker for {patience.seconds:g} s, and {name} is waiting: start workers, and "
+                f"fit again{patience.advice()}"
             )

@@ -93,7 +93,7 @@ class Judgement:
         for finding in self.findings:
             if finding.key == key:
                 return finding
-        raise KeyError(f"{key!r}; there are {', '.join(finding.key for finding in self.findings)}")
+        raise KeyError(f"no finding is called {key!r}; there are {', '.join(finding.key for finding in self.findings)}")
 
     def _summary(self) -> str:
         lists = (("holds and is informative", self.holding), ("vacuous", self.vacuous))

@@ -45,7 +45,7 @@ def test_the_laplacian_is_a_product_of_exponentials():
 def test_kernels_without_a_density_are_refused():
     with pytest.raises(ParameterError, match="no finite integral in 2 dimensions"):
         KernelDensity(kernel=RationalQuadratic(alpha=1.0)).fit(X)
-    with pytest.raises(ParameterError, match="distance of two rows alone"):
+    with pytest.raises(ParameterError, match="only on the distance between two rows"):
         KernelDensity(kernel=Linear()).fit(X)
     with pytest.raises(ParameterError, match="kernel must be one of"):
         KernelDensity(kernel="gauss").fit(X)

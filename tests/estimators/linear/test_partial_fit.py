@@ -129,7 +129,7 @@ def test_a_part_that_is_refused_changes_nothing(rows, tmp_path):
     y = np.where(z > 0, "yes", "no")
     with pytest.raises(ParameterError, match="classes must be passed"):
         LinearSVC().partial_fit(X, y)
-    with pytest.raises(ParameterError, match="class_weight='balanced' needs all labels"):
+    with pytest.raises(ParameterError, match="class_weight='balanced' needs all the labels"):
         LinearSVC(class_weight="balanced").partial_fit(X, y, ["no", "yes"])
     with pytest.raises(ParameterError, match="C must not depend on the number of rows"):
         LinearSVC(C=Regularization.from_lambda(0.1)).partial_fit(X, y, ["no", "yes"])

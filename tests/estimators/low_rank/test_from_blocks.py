@@ -187,7 +187,7 @@ def test_what_blocks_cannot_have_is_refused_with_what_can():
     for options in ({"kernel": "auto"}, {"C": "auto"}):
         with pytest.raises(ParameterError, match="fit it to a sample"):
             with_landmarks(SVC(**options)).fit(blocks)
-    with pytest.raises(ParameterError, match="must be left out"):
+    with pytest.raises(ParameterError, match="must be omitted"):
         with_landmarks(SVC()).fit(blocks, Y)
     with pytest.raises(ParameterError, match="precomputed"):
         with_landmarks(SVC(kernel="precomputed")).fit(blocks)

@@ -464,7 +464,7 @@ def test_a_warm_start_begins_where_the_last_fit_has_led():
 
 def test_more_landmarks_than_rows_are_refused():
     with pytest.raises(
-        DataError, match=r"at most as many as there are training rows, n_samples=900, got 1000; .*approximation=None"
+        DataError, match=r"at most the number of training rows, n_samples=900, got 1000; .*approximation=None"
     ):
         SVC(approximation=LowRank()).fit(X, Y)
 

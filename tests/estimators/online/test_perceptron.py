@@ -386,7 +386,7 @@ def damaged_csr():
         (np.array([[np.inf], [1.0]]), [0, 1], "contains infinity"),
         (np.array([[1e200], [1.0]]), [0, 1], "overflow on X|features of a usable size"),
         (sparse.csr_matrix(([1.0], [7], [0, 1, 1]), shape=(2, 9)), [0, 1], None),
-        (damaged_csr(), [0, 1], "X is not a sound CSR matrix"),
+        (damaged_csr(), [0, 1], "X is not a valid CSR matrix"),
         (np.array([[1.0], [1.0]]), [1, 1], "number of classes has to be greater than one"),
         (np.array([[1.0], [1.0]]), [0.5, 1.5], "Unknown label type"),
         (np.empty((0, 1)), [], "0 sample"),

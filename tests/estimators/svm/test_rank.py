@@ -221,12 +221,12 @@ REFUSED = {
     "pairs without weight": (
         lambda m, X, y: m.fit(X, pairs=[[0, 1], [2, 0]], sample_weight=np.r_[0.0, np.ones(59)]),
         DataError,
-        "of each of the 2 pairs, a row has weight 0",
+        "in each of the 2 pairs a row has weight 0",
     ),
     "tiny weights": (
         lambda m, X, y: m.fit(X, y, sample_weight=np.full(60, 1e-300)),
         DataError,
-        "rounded to 0; got sample_weight up to 1e-300, divide it by that",
+        "rounded to 0; got sample_weight up to 1e-300; divide it by that",
     ),
     "tiny weights of pairs": (
         lambda m, X, y: m.fit(X, pairs=[[0, 1]], sample_weight=np.full(60, 1e-300)),

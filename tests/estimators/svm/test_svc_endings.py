@@ -52,7 +52,7 @@ def test_max_iter_bounds_the_steps_of_each_pair():
     assert str(said.message) == (
         "ITERATION_LIMIT: stopped after as many steps as were allowed, before the tolerance was met. "
         "Solver terminated early (max_iter=3).  Consider pre-processing your data with StandardScaler or "
-        "MinMaxScaler. A larger max_iter, or warm_start=True and another fit, goes on. "
+        "MinMaxScaler. To continue, raise max_iter, or set warm_start=True and fit again. "
         "The model can be used; certificate_ says how good it is."
     )
     assert all(each.gap > 0 for each in model.certificate_)

@@ -56,7 +56,7 @@ def test_tails_are_logarithms_of_the_kernel(nu):
 
 
 def test_a_kernel_that_does_not_know_the_distance_has_no_density():
-    with pytest.raises(ParameterError, match="depend on the distance"):
+    with pytest.raises(ParameterError, match="depend only on the distance"):
         density.log_normalizer(Linear().bind(np.zeros((1, 2))), 2)
 
 

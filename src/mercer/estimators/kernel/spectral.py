@@ -223,7 +223,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
             has = f"has rank {rank}" if is_convex else f"has only {rank} positive eigenvalues"
             beyond = ", and those beyond are zero" if kept > rank else ""
             self._missing = (
-                f"n_components={self.n_components}, but the {kind} {has}: there are only {rank} components{beyond}"
+                f"n_components={self.n_components}, but the {kind} {has}: there are {rank} components{beyond}"
             )
 
     def _count_kept(self, rank: int, found: int) -> int:

@@ -21,7 +21,7 @@ from mercer.kernels.base.parameters import require_non_negative, require_positiv
 def require_kernel(name: str, value: object) -> None:
     """Refuse anything but a kernel."""
     if not isinstance(value, Kernel):
-        raise ParameterError(f"{name} must be a Kernel, got {value!r}; Custom(function) makes one of a function")
+        raise ParameterError(f"{name} must be a Kernel, got {value!r}; wrap a function as Custom(function)")
 
 
 class Wrapped(Kernel):

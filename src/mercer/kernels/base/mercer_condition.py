@@ -167,5 +167,5 @@ def _symmetric(gram: ArrayLike) -> FloatArray:
     if not np.isfinite(gram).all():
         raise DataError("gram must be finite, but it contains NaN or infinity")
     if gram.size and np.abs(gram - gram.T).max() > 1e3 * _rounding(gram):
-        raise DataError("gram must be symmetric; (G + G.T) / 2 makes it so")
+        raise DataError("gram must be symmetric; pass (G + G.T) / 2")
     return 0.5 * (gram + gram.T)

@@ -309,6 +309,6 @@ def _keys(kind: str, labels: Sequence[Any]) -> KeyArray:
                 fingerprints([label])
             except (TypeError, ValueError):
                 raise DataError(
-                    f"a {kind} label must be a string, a number, None or a tuple of such, got {label!r}"
+                    f"a {kind} label must be a string, a number, None or a tuple of these, got {label!r}"
                 ) from None
         raise

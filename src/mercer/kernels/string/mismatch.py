@@ -196,7 +196,7 @@ class Mismatch(CountKernel):
         if self.mismatches >= self.length:
             raise ParameterError(f"mismatches must be less than length={self.length}, got {self.mismatches!r}")
         if self.alphabet is not None and len(self.alphabet) == 0:
-            raise ParameterError("alphabet must have a symbol; None takes those of the training texts")
+            raise ParameterError("alphabet must have at least one symbol; None uses those of the training texts")
 
     @property
     def is_bound(self) -> bool:
@@ -208,7 +208,7 @@ class Mismatch(CountKernel):
             return self
         tokens = symbols_of(items_of(X, self.item_name), self.tokenizer).tokens
         if not tokens:
-            raise ParameterError("alphabet must be given where the training texts are empty")
+            raise ParameterError("alphabet must be given when the training texts are empty")
         return self.replace(alphabet=_as_alphabet(tokens))
 
     def prepare(

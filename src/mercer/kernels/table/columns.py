@@ -66,7 +66,7 @@ class Columns(Kernel):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernels, Mapping) or not self.kernels:
-            raise ParameterError(f"kernels must be a dict of a kernel for each column, got {self.kernels!r}")
+            raise ParameterError(f"kernels must be a dict with a kernel for each column, got {self.kernels!r}")
         for name, kernel in self.kernels.items():
             require_kernel(f"the kernel of column {name!r}", kernel)
         if self.combine not in _COMBINATIONS:

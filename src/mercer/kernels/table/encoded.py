@@ -70,9 +70,9 @@ class Encoded(Kernel):
     def __post_init__(self) -> None:
         require_kernel("kernel", self.kernel)
         if self.kernel.takes_items:
-            raise ParameterError(f"kernel must be one of vectors, got {self.kernel!r}")
+            raise ParameterError(f"kernel must be a kernel of vectors, got {self.kernel!r}")
         if not isinstance(self.columns, Mapping) or not any(map(ways_of, self.columns.values())):
-            raise ParameterError(f"columns must be a dict of a way for each column, got {self.columns!r}")
+            raise ParameterError(f"columns must be a dict with a way for each column, got {self.columns!r}")
         for name, ways in self.columns.items():
             for way in ways_of(ways):
                 if way not in WAYS:
@@ -84,7 +84,7 @@ class Encoded(Kernel):
     def _check_relevance(self) -> None:
         for name, given in (self.relevance or {}).items():
             if name not in self.columns:
-                raise ParameterError(f"relevance names {name!r}, which is none of the columns")
+                raise ParameterError(f"relevance names {name!r}, which is not one of the columns")
             values = given if isinstance(given, tuple | list) else (given,)
             if len(values) != len(ways_of(self.columns[name])):
                 raise ParameterError(f"the relevance of column {name!r} must be one number for each of its ways")

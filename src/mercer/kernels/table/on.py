@@ -80,7 +80,7 @@ class On(Kernel):
     def __post_init__(self) -> None:
         require_kernel("kernel", self.kernel)
         if self.kernel.takes_tables:
-            raise ParameterError(f"kernel must be one of a column's values, got {self.kernel!r}, which reads tables")
+            raise ParameterError(f"kernel must compare the values of a column, got {self.kernel!r}, which reads tables")
         if self.missing != "error":
             require_non_negative("missing", self.missing)
         if not self.names:

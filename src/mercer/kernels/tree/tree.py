@@ -55,7 +55,7 @@ class Tree:
             counts.extend(part.counts)
         for label in labels[:1] if parts else labels:
             if not isinstance(label, str):
-                raise DataError(f"the label of a node must be a str, got {label!r}; str(label) makes it one")
+                raise DataError(f"the label of a node must be a str, got {label!r}; pass str(label)")
         object.__setattr__(self, "labels", tuple(labels))
         object.__setattr__(self, "counts", tuple(counts))
 
