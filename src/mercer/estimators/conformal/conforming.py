@@ -125,15 +125,15 @@ class Conforming:
         return Conformity(residuals, np.arange(n), [functions], np.zeros(n, np.intp), score, asked.by_class)
 
     def conform(self, X: Rows, y: Labels | None = None) -> Any:
-        """Learn what conforms from rows that a fitted machine has not seen, in place of what `conformal` left out.
+        """Calibrate on rows that the fitted machine has not seen, in place of those that `conformal` left out.
 
-        So a machine at the end of a pipeline has its guarantee too, whose other steps have not seen these rows.
+        This gives the guarantee to a machine at the end of a pipeline too, if its other steps have not seen these rows.
 
         Parameters
         ----------
         X : as `predict` takes it, or Blocks
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
 
         Returns
         -------

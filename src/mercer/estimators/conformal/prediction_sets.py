@@ -38,7 +38,7 @@ class PredictsSets(Conforming):
 
     @available_if(is_conformal)
     def predict_set(self, X: Rows, coverage: float = 0.9) -> BoolArray:
-        """Which classes each row may be: sets that hold the true one as often as `coverage` says, or more.
+        """The classes that each row may be: a set that contains the true one as often as `coverage` says, or more.
 
         The class that `predict` gives is always in the set. See the user guide for what is guaranteed, and what is not.
 

@@ -208,17 +208,17 @@ class CertifiedLazily(Certified):
         return self._told(self._evidence.certificates())
 
     def certificate(self, full: bool = False, callback: Callable[[float], Any] | None = None) -> Any:
-        """The certificate, or a list of them; on request one for which everything is recomputed.
+        """The certificate, or a list of them; on request with everything recomputed.
 
         Parameters
         ----------
         full : bool, default=False
-            Compute every kernel value between a training row and a support vector in double precision, and take nothing
-            over from the solver: as much work as the fit, and outside its limits. `certificate_` is then this one.
-            `status_` stays what `fit` has said; a certificate that denies OPTIMAL comes with a `ConvergenceWarning`.
+            Compute every kernel value between a training row and a support vector in double precision, and reuse
+            nothing from the solver: as much work as the fit, and outside its limits. `certificate_` is then this one.
+            `status_` stays as `fit` left it; a certificate that refutes OPTIMAL comes with a `ConvergenceWarning`.
         callback : callable, optional
-            ``callback(share)`` hears now and then what share is done; a true answer ends it with `CancelledError`.
-            That, and Ctrl-C, leave the model as it was.
+            ``callback(share)`` is called now and then with the share that is done; a true return value stops the work
+            with `CancelledError`. That, and Ctrl-C, leave the model unchanged.
 
         Returns
         -------

@@ -56,24 +56,23 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     bandwidth : float, "scott" or "silverman", default=1.0
         Unit of distance.
     kernel : str or Kernel, default="gaussian"
-        "gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", as in scikit-learn; or a
-        `Kernel` such as ``Matern(1.5, 1.0)``, or its text, to whose distances the bandwidth applies too. A
-        kernel of texts, trees or other items, a function of two items or "precomputed" gives the log density
-        up to a constant: such items have no volume. It must be nowhere negative, with k(x, x) the same for all.
+        "gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", as in scikit-learn; or a `Kernel` such
+        as ``Matern(1.5, 1.0)``, or its text, to whose distances the bandwidth applies too. A kernel of texts, trees or
+        other items, a function of two items or "precomputed" gives the log density up to a constant: such items have no
+        volume. It must have no negative values, and the same k(x, x) for all.
     level : float, default=0.05
-        Share of the training rows outside of the level set, each judged by the density that the
-        others give it.
+        Share of the training rows outside the level set, each judged by the density that the others give it.
     n_jobs : int, optional
-        Threads; every core by default.
+        Number of threads; all cores by default.
 
     Attributes
     ----------
     bandwidth_ : float
     is_normalized_ : bool
-        Whether the density has integral one; where it is False, log densities lack a constant.
+        Whether the density integrates to one; if not, log densities lack a constant.
     offset_ : float
-        Log density at the border of the level set. Every row is judged by all the others, which takes longer
-        than all the rest: so it is found when `predict` or `decision_function` first asks.
+        Log density at the border of the level set. Every row is judged by all the others, which takes longer than the
+        rest of the fit, so it is computed when `predict` or `decision_function` first needs it.
     expansion_ : Expansion
         The density, but for its normalisation.
     log_normalizer_ : float
@@ -276,7 +275,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Rows) -> Array:
-        """1 inside of the level set, -1 outside.
+        """1 inside the level set, -1 outside.
 
         Parameters
         ----------

@@ -170,7 +170,7 @@ class LinearClassifier(PredictsByScore, ClassifiesBlocks, ClassifierMixin, Linea
         return linear_scores(prediction_rows(self, X), self.coef_, self.intercept_)
 
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores: above 0 the second of two classes, else one column a class.
+        """Signed scores: above 0 for the second of two classes, otherwise one column for each class.
 
         Parameters
         ----------

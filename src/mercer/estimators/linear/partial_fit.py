@@ -156,21 +156,21 @@ class ClassifiesParts(LearnsInParts):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on with more rows, by the machine that is best for them and nearest to the one so far.
+        """Learn from more rows, weighing their losses against the distance from the machine so far.
 
         Each row counts once for each time it is given, as if all had been given together; but those of earlier calls
-        are not looked at again. After the first call, `certificate_` is that of the last step alone, and `status_` is
-        never OPTIMAL: only `fit` proves anything of all rows.
+        are not visited again. After the first call, `certificate_` is that of the last step alone, and `status_` is
+        never OPTIMAL: only `fit` proves anything about all rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or Blocks
         y : array-like of shape (n,)
-            One class alone is fine. Left out for `Blocks`, which have their own.
+            A single class is allowed. Omitted for `Blocks`, which carry their own.
         classes : array-like, optional
-            All labels that will ever come; needed in the first call, unless `fit` came before.
+            All the labels that will ever occur; required on the first call, unless `fit` was called before.
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row. Left out for `Blocks`.
+            Multiplies C for each row. Omitted for `Blocks`.
 
         Returns
         -------
@@ -212,19 +212,19 @@ class RegressesParts(LearnsInParts):
 
     @available_if(_can_go_on)
     def partial_fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on with more rows, by the machine that is best for them and nearest to the one so far.
+        """Learn from more rows, weighing their losses against the distance from the machine so far.
 
         Each row counts once for each time it is given, as if all had been given together; but those of earlier calls
-        are not looked at again. After the first call, `certificate_` is that of the last step alone, and `status_` is
-        never OPTIMAL: only `fit` proves anything of all rows.
+        are not visited again. After the first call, `certificate_` is that of the last step alone, and `status_` is
+        never OPTIMAL: only `fit` proves anything about all rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or Blocks
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row. Left out for `Blocks`.
+            Multiplies C for each row. Omitted for `Blocks`.
 
         Returns
         -------

@@ -54,15 +54,15 @@ class LearnsInBatches:
     def partial_fit(
         self, X: Rows, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Go on with more rows: each is visited once, in the order given.
+        """Continue with more rows: each is visited once, in the order given.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or items that the kernel compares
         y : array-like of shape (n,)
-            One class alone is fine.
+            A single class is allowed.
         classes : array-like, optional
-            All labels that will ever come; needed in the first call, unless `fit` came before.
+            All the labels that will ever occur; required on the first call, unless `fit` was called before.
         sample_weight : array-like of shape (n,), optional
             Factors on the loss of each row. Here they are not multiplicities: a visit is a step.
 
@@ -78,7 +78,7 @@ class LearnsInBatches:
         return self
 
     def fit_stream(self, batches: Any, classes: ArrayLike | None = None, epochs: int = 1) -> Self:
-        """Learn from batches that together may be larger than memory, from the beginning.
+        """Learn afresh from batches that together may be larger than memory.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class LearnsInBatches:
             by its ending (.svm, .svmlight, .libsvm, .txt, each also .gz, .xz, .bz2; .parquet,
             .arrow, .feather).
         classes : array-like, optional
-            All labels; else they are found by reading everything once before.
+            All the labels; if omitted, they are found by reading everything once beforehand.
         epochs : int, default=1
             How often to read everything.
 
@@ -97,8 +97,8 @@ class LearnsInBatches:
 
         Notes
         -----
-        Where a batch is refused (a line that is malformed, a label that is unknown), the error is
-        raised and the model keeps what it had learnt until then.
+        If a batch is refused (a malformed line, an unknown label), the error is raised and the model keeps what it had
+        learnt until then.
         """
         self._check_parameters()
         require_count("epochs", epochs)

@@ -76,7 +76,7 @@ class SGDModel:
         return one_or_all(self._evidence.certificates())
 
     def certify(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Any:
-        """Certificates of this model on given rows: f over them, and a lower bound of its minimum.
+        """Certificates of this model on given rows: f over them, and a lower bound on its minimum.
 
         Parameters
         ----------

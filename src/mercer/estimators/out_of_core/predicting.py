@@ -48,7 +48,7 @@ class ClassifiesBlocks(PredictsBlocks):
         ----------
         X : as `predict` takes it, or Blocks
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
         sample_weight : array-like of shape (n,), optional
 
         Returns
@@ -72,7 +72,7 @@ class RegressesBlocks(PredictsBlocks):
         ----------
         X : as `predict` takes it, or Blocks
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
         sample_weight : array-like of shape (n,), optional
 
         Returns

@@ -29,17 +29,17 @@ class TableFeatures(BaseEstimator):
     A column of numbers becomes one feature with mean 0 and standard deviation 1; dates count as numbers of days. A
     column of texts becomes one feature for each label. A missing number is replaced by the mean, and a further feature
     records that it was missing; a missing label gets a feature of its own. Rare labels share a feature. A label that
-    was not there in the fit counts as rare; if there were no rare ones, all features of its column are 0. The same goes
+    did not occur in the fit counts as rare; if there were no rare ones, all features of its column are 0. The same goes
     for a value that is missing in a column where none was missing in the fit.
 
     Parameters
     ----------
     scale : bool, default=True
-        Whether numbers are brought to one scale.
+        Whether numbers are brought to a common scale.
     rare : int, default=10
-        Labels of fewer rows share a feature.
+        Labels that occur in fewer rows share a feature.
     most_labels : int, default=1000
-        Labels of a column that have a feature each, the most frequent; the others are rare.
+        Largest number of labels of a column that have a feature each, the most frequent ones; the others count as rare.
     missing : {"impute", "refuse"}, default="impute"
         How to treat a missing value: fill it as above, or raise an error that names its block, row and column.
 

@@ -44,18 +44,18 @@ SMALL = 2000
 class RankSVM(KernelModel):
     """Support vector machine for rankings: rows in the right order, by a margin, certified on every fit.
 
-    It minimises (1/2)|w|^2 + C times the sum of max(0, 1 - (f(x_i) - f(x_j)))^2, or of that without the
-    square, over the pairs of rows where i should come before j. The pairs follow from grades and queries and are never
-    listed: their time and memory grow as n log n and n.
+    It minimises (1/2)|w|^2 + C times the sum of max(0, 1 - (f(x_i) - f(x_j)))^2, or of that without the square, over
+    the pairs of rows where i should come before j. The pairs follow from grades and queries and are never listed, so
+    time and memory grow as n log n and n.
 
     Parameters
     ----------
     C : float or Regularization, default=1.0
         Weight of the loss of each pair, positive and finite.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that returns the kernel
+        matrix of two sets of rows.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -108,7 +108,7 @@ class RankSVM(KernelModel):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     certificate_ : Certificate
         Primal, dual and gap over all pairs, from sums that need no list of them.
     status_ : Status
@@ -192,7 +192,7 @@ class RankSVM(KernelModel):
         y : array-like of shape (n,), optional
             Grades: of two rows of the same query, the one with the higher grade should come first.
         qid : array-like of shape (n,), optional
-            The query of each row, of any type, none missing; one for all by default.
+            The query of each row, of any type and none missing; by default all rows belong to one query.
         pairs : array-like of int of shape (m, 2), optional
             Pairs of rows (first, second), instead of grades.
         sample_weight : array-like of shape (n,), optional
@@ -296,7 +296,7 @@ class RankSVM(KernelModel):
         y : array-like of shape (n,)
             Grades: of two rows of the same query, the one with the higher grade should come first.
         qid : array-like of shape (n,), optional
-            The query of each row; one query for all rows by default.
+            The query of each row; by default all rows belong to one query.
         sample_weight : array-like of shape (n,), optional
             A pair counts as the product of the weights of its rows.
 
