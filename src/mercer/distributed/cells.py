@@ -36,7 +36,7 @@ FEWEST, COARSER = 200, 10.0
 
 
 def fit_by_cells(model: Machine, X: Rows, y: ArrayLike, *, cells: int | None = None) -> Machine:
-    """Fit an `SVC` of two classes, or an `SVR`, from a start that the cluster in force finds.
+    """Fit an `SVC` of two classes, or an `SVR`, from a start that the active cluster finds.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _require(model: Any, y: Any) -> None:
 
 
 class Cells:
-    """A problem as workers have it, who solve cells of its rows more coarsely than the whole.
+    """A problem as the workers have it: they solve cells of its rows more coarsely than the whole.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A file from which a fit goes on, whatever ended the last one.
+"""A file from which a fit continues, whatever ended the last one.
 
 It holds, for each problem that a fit has solved or begun, where its machines are (weights, bias, dual coefficients), or
 of a search what is known of each kernel and fold. It is written as a whole after a pass over the blocks or after a
@@ -28,7 +28,7 @@ SELDOM = 20.0
 
 
 class Checkpoint:
-    """Where the problems of a fit are, in a file.
+    """The progress of the problems of a fit, in a file.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ class Checkpoint:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is something to go on from."""
+        """Whether there is something to continue from."""
         return self.path.exists()
 
     def name(self, *things: Any) -> str:
-        """A name that other things do not have."""
+        """A name that nothing else has."""
         return hashlib.sha256(packed(things)).hexdigest()[:32]
 
     def recall(self, problem: str) -> list[State] | None:
-        """Where the machines of a problem are, or None where they have not begun."""
+        """The progress of the machines of a problem, or None if they have not begun."""
         found = self._problems.get(problem)
         if found is None and self._is_first and self._problems:
             raise ParameterError(
@@ -65,7 +65,7 @@ class Checkpoint:
         return found
 
     def keep(self, problem: str, states: Callable[[], list[State]], is_solved: bool) -> None:
-        """Write where the machines of a problem are; what was written before is there until then."""
+        """Write the progress of the machines of a problem; what was written before remains until then."""
         begin = time.monotonic()
         if begin < self._next and not is_solved:
             return
@@ -78,7 +78,7 @@ class Checkpoint:
         self._next = end + SELDOM * (end - begin)
 
     def _say(self, error: OSError) -> None:
-        """A fit is worth more than its checkpoint: it goes on, and says so once."""
+        """A fit is worth more than its checkpoint: it continues, and says so once."""
         if not self._is_silent:
             kept = "the last one written is still good" if self.is_there else "there is none"
             reason = error.strerror or error
@@ -87,7 +87,7 @@ class Checkpoint:
         self._is_silent = True
 
     def remove(self) -> None:
-        """All has ended well: nobody goes on from here."""
+        """All has ended well: nothing will continue from here."""
         self.path.unlink(missing_ok=True)
 
 

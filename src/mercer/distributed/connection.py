@@ -1,4 +1,4 @@
-"""A cluster, asked for by name, looked at, and put in force."""
+"""A cluster: found by name, checked, and made active."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -30,22 +30,23 @@ def cluster(
     patience: float = 60.0,
     security: "Security | None" = None,
 ) -> Iterator["Crew"]:
-    """In the body of ``with``, a cluster of `dask.distributed` does what can be divided.
+    """In the body of ``with``, a `dask.distributed` cluster does the work that can be divided.
 
     That is: the blocks of linear and low-rank machines, the kernels and folds of `SVCCV`, `SVRCV` and of
-    ``method="cv"`` of machines with several kernels, and what `mercer.distributed` itself offers. All else is done
-    here, as ever. Answers are the same bits whatever the number of workers, and whichever of them die.
+    ``method="cv"`` of machines with several kernels, and what `mercer.distributed` itself offers. Everything else is
+    done here, as usual. Answers are bit for bit the same, however many workers there are and whichever of them die.
 
     Parameters
     ----------
     address : str, distributed.Client or a cluster of Dask's, optional
-        Where the scheduler is, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``; a client that is connected; or a
-        cluster such as `LocalCluster`. By default the current client of this process.
+        Where the scheduler is, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``; a connected client; or a cluster
+        such as `LocalCluster`. By default the current client of this process.
     checkpoint : str or path, optional
         A file for fits over blocks and for searches, written as a whole after steps and tasks. A fit of the same
-        problem goes on from it to the same bits, whatever ended the last one; a body that ends well removes it.
+        problem continues from it to the same bits, whatever ended the last one; a body that ends without an error
+        removes it.
     patience : float, default=60.0
-        Seconds to wait for a worker where there is none, and for a scheduler that does not answer.
+        Seconds to wait for a worker if there is none, and for a scheduler that does not answer.
     security : distributed.Security, optional
         Certificates for ``tls://``; by default those of Dask's configuration.
 
@@ -82,7 +83,7 @@ def cluster(
 
 
 def crew_in_force() -> "Crew":
-    """The cluster in force, for work that needs one."""
+    """The active cluster, for work that needs one."""
     from mercer.distributed.crew import Crew
 
     found = workers_in_force()
@@ -122,13 +123,13 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
 
 
 def _close(client: "Client") -> None:
-    """Let go of a client, whatever became of its scheduler."""
+    """Release a client, whatever became of its scheduler."""
     with contextlib.suppress(OSError, TimeoutError, RuntimeError):
         client.close(timeout=CONNECT)
 
 
 def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "Crew":
-    """The workers, once every one of them has said which Mercer it has."""
+    """The workers, once each of them has said which Mercer it has."""
     from mercer.distributed.crew import Crew
     from mercer.distributed.task import SAME_EVERYWHERE, mercer_here, told
     from mercer.distributed.waiting import Patience
@@ -155,7 +156,7 @@ def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "C
 
 
 def _answer(waited: "Patience", address: str, asked: "Future[Any]") -> Any:
-    """What one worker says; nothing where it has died since: who comes in its place is asked by its first task."""
+    """What one worker says; nothing if it has died since: its successor is asked by its first task."""
     try:
         (found,) = waited.in_order(1, lambda _: [asked], lambda: waited.is_gone(address), lambda _: f"worker {address}")
     except Stopped:

@@ -74,10 +74,10 @@ class Crew:
     def total(
         self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any
     ) -> tuple[Any, list[Any]]:
-        """(the sum of what ``work`` answers first, what it answers second for each block).
+        """(the sum of the first results of ``work``, the second result for each block).
 
-        A worker adds up a group of neighbours, others add groups, and this process what is left: with 1, 2, 4, ...
-        neighbours at a time, those are the additions that `tree_sum` makes, whoever makes them.
+        A worker adds up a group of neighbours, others add the groups, and this process the rest: with 1, 2, 4, ...
+        neighbours at a time, those are the additions that `tree_sum` makes, wherever they are made.
         """
         total, kept = added(self._groups(blocks, work, shared, own, dtype, adds=True))
         return total, [each for group in kept for each in group]

@@ -1,4 +1,4 @@
-"""Dask arrays, data frames and delayed blocks, as blocks that whoever works on them computes for himself.
+"""Dask arrays, data frames and delayed blocks, as blocks that are computed where they are used.
 
 A block is its graph, not its numbers: it goes to a worker as a description, is computed there in one thread, and is
 computed again where the worker died.
@@ -14,7 +14,7 @@ from mercer._types import Array
 
 
 class Later:
-    """An array that is computed when somebody needs its numbers; its shape is known before."""
+    """An array that is computed when its numbers are needed; its shape is known beforehand."""
 
     def __init__(self, graph: Any, shape: tuple[int, ...], dtype: Any) -> None:
         self.graph, self.shape, self.dtype, self.ndim = graph, shape, np.dtype(dtype), len(shape)
@@ -34,7 +34,7 @@ class Later:
 
 
 def blocks(X: Any, y: Any = None, sample_weight: Any = None) -> list[tuple[Later, ...]]:
-    """Dask's data as a sequence of blocks, for `mercer.io.Blocks`, which machines learn from.
+    """Dask data as a sequence of blocks for `mercer.io.Blocks`, from which machines learn.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def blocks(X: Any, y: Any = None, sample_weight: Any = None) -> list[tuple[Later
         Rows of numbers, divided by rows alone; a frame of numbers; or delayed (X, y) or (X, y, sample_weight), whose
         shapes are found by computing each once.
     y, sample_weight : dask.array.Array, dask.dataframe.Series, or str
-        Targets and weights, divided as X is; of a frame, the names of columns. Not with delayed blocks.
+        Targets and weights, divided as X is; for a frame, the names of columns. Not for delayed blocks.
 
     Returns
     -------

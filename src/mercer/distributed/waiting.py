@@ -1,4 +1,4 @@
-"""Waiting for tasks: in order, within the limits of a fit, and with a reason where nothing comes.
+"""Waiting for tasks: in order, within the limits of a fit, and with a reason if nothing comes.
 
 A task whose worker dies is begun again by the scheduler, on another worker. What cannot be mended so becomes a
 `ClusterError` here: a scheduler that is gone, a cluster without workers, a task that ends every worker it meets.
@@ -35,7 +35,7 @@ class Patience:
     ----------
     client : distributed.Client
     seconds : float
-        How long to wait for a worker where there is none, and for a scheduler that does not answer.
+        How long to wait for a worker if there is none, and for a scheduler that does not answer.
     advice : callable
         What to do after an error, in words: where the checkpoint is.
     """
@@ -55,7 +55,7 @@ class Patience:
     ) -> Iterator[Any]:
         """The answers of `count` tasks, in their order; `submit` begins a range of them.
 
-        They are fetched `at_a_time`, or, because every fetching has its price, as many as were begun together.
+        They are fetched `at_a_time` or, because every fetch has its cost, as many as were begun together.
         """
         chunk = max(16, AHEAD * self.threads())
         waiting: deque[Future[Any]] = deque()
@@ -166,7 +166,7 @@ class Patience:
         return "an address that no longer exists" if scheduler is None else str(scheduler.address)
 
     def workers(self) -> dict[str, int]:
-        """The threads of each worker, by address; raises where the scheduler does not answer."""
+        """The threads of each worker, by address; raises an error if the scheduler does not answer."""
         asked = self._begin(self._ask_for_workers)
         try:
             return dict(asked.result(timeout=self.seconds))
@@ -183,7 +183,7 @@ class Patience:
         return await self.client.scheduler.ncores()
 
     def threads(self) -> int:
-        """How many tasks the cluster does at the same time, as it was a moment ago."""
+        """How many tasks the cluster could do at the same time, a moment ago."""
         return max(1, sum(self._lately().values()))
 
     def is_gone(self, address: str) -> bool:

@@ -48,7 +48,7 @@ def report(
     delta : float
         Probability with which a probabilistic bound may fail.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default.
 
     Returns
     -------

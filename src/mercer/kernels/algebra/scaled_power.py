@@ -91,7 +91,7 @@ class Scaled(Wrapped):
     Parameters
     ----------
     factor : float
-        Nonnegative.
+        0 or more.
     kernel : Kernel
 
     Examples

@@ -171,9 +171,10 @@ class Mismatch(CountKernel):
     mismatches : int
         m, less than p.
     alphabet : str or sequence of tokens, optional
-        Such as "ACGT". Unless told, the symbols of the training texts, which `bind` finds.
+        Such as "ACGT". By default the symbols of the training texts, which `bind` finds.
     tokenizer : "characters", "words" or callable
-        What the symbols of a text are; see `Spectrum`.
+        What the symbols of a text are. A callable takes a text and returns its tokens; items that are lists of tokens
+        are taken as they are.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class On(Kernel):
         Of numbers, of labels (`Delta`), or of what the column holds: texts, trees, graphs.
         Dates are numbers, days since 1970.
     missing : float or "error"
-        The kernel of two missing values, not negative; "error" refuses them.
+        The kernel of two missing values, 0 or more; "error" refuses them.
     origin : tuple of float, optional
         Subtracted before distances are taken, so that they keep their digits; `bind` sets it.
 

@@ -28,7 +28,7 @@ def placed(kernel: "Kernel", X: Rows, *, standardize: bool = True) -> "Kernel":
     ----------
     kernel : Kernel
     X : table
-        Its columns' kinds are looked at.
+        The kinds of its columns are examined.
     standardize : bool
         Bring numbers to mean 0 and deviation 1, measured on the rows of the fit.
 

@@ -65,7 +65,7 @@ class Loss:
     slope(reach)
         The Lipschitz constant over z of size at most `reach`; it may be infinite, and so may `reach`.
     box(C), ridge(C), bounds(signs, C)
-        What a dual in signed form takes of it, given the weight of each point.
+        What a dual in signed form needs of it, given the weight of each point.
     """
 
     name: ClassVar[str] = ""
