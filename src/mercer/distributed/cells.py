@@ -2,8 +2,8 @@ r"""The exact machine, begun by divide and conquer (Hsieh, Si & Dhillon 2014).
 
 Rows are divided into cells of rows that are alike (kernel k-means on a sample). Each cell is a problem of its own,
 solved by a worker; where entries between cells are small, the coefficients are nearly those of the whole. Put together
-they are in the box and keep their sum, so that the exact solver goes on from them here. What comes out is the machine
-that ``fit`` gives, solved and certified as ever: the cells decide only where it begins. As a rule they gain little
+they are in the box and keep their sum, so that the exact solver continues from them here. The result is the machine
+that ``fit`` gives, solved and certified as usual: the cells decide only where it begins. As a rule they gain little
 (docs/scale.md has the figures): finishing takes most of the time that a cold start takes.
 """
 
@@ -31,7 +31,7 @@ Machine = TypeVar("Machine", SVC, SVR)
 
 # Rows of the sample that is divided, how often centres move, and rows for which kernel values are held at a time.
 SAMPLE, ROUNDS, PANEL = 512, 12, 4096
-# A cell with fewer rows than this is not worth its way; cells are solved more coarsely than the whole.
+# A cell with fewer rows than this is not worth sending; cells are solved more coarsely than the whole.
 FEWEST, COARSER = 200, 10.0
 
 

@@ -1,7 +1,7 @@
 """A file from which a fit continues, whatever ended the last one.
 
-It holds, for each problem that a fit has solved or begun, where its machines are (weights, bias, dual coefficients), or
-of a search what is known of each kernel and fold. It is written as a whole after a pass over the blocks or after a
+It holds, for each problem that a fit has solved or begun, the state of its machines (weights, bias, dual coefficients)
+or, for a search, what is known of each kernel and fold. It is written as a whole after a pass over the blocks or after a
 task, unless writing would take more than a small share of the time.
 """
 
@@ -23,7 +23,7 @@ from mercer.io.replace_file import replace_file
 from mercer.solvers.elsewhere import State
 
 MARK = "mercer-checkpoint-2"
-# Seconds between two writings, in units of what one took.
+# Time between two writes, in units of what one took.
 SELDOM = 20.0
 
 

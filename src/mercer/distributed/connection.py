@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mercer.distributed.crew import Crew
     from mercer.distributed.waiting import Patience
 
-# Seconds in which a scheduler must take a connection.
+# Seconds within which a scheduler must accept a connection.
 CONNECT = 10.0
 
 
@@ -111,7 +111,7 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
     more = {} if security is None else {"security": security}
     try:
         if isinstance(address, str):
-            # A client that finds this out by itself is left behind, and complains.
+            # A client that finds this out by itself lingers, and complains.
             parse_host_port(parse_address(address)[1])
         return Client(address, timeout=CONNECT, set_as_default=False, **more), True
     except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -168,7 +168,7 @@ _GONE = object()
 
 
 def _asks() -> Callable[[], Any]:
-    """A function that goes to a worker by its text: one without Mercer, or with an old one, can run it too."""
+    """A function sent to a worker as its text, so that one without Mercer, or with an old one, can run it too."""
 
     def mercer_there() -> Any:
         try:

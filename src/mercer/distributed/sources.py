@@ -1,7 +1,7 @@
 """Dask arrays, data frames and delayed blocks, as blocks that are computed where they are used.
 
 A block is its graph, not its numbers: it goes to a worker as a description, is computed there in one thread, and is
-computed again where the worker died.
+computed again if the worker dies.
 """
 
 from collections.abc import Sequence

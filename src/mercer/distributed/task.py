@@ -1,7 +1,7 @@
-"""What runs on a worker. A task is a function of bytes and of the answers of other tasks, and of nothing else.
+"""What runs on a worker. A task is a function of bytes and of the results of other tasks, and of nothing else.
 
-So the scheduler, which unpacks what it is sent, has nothing to unpack but bytes, and whatever a worker took with it
-when it died is made again from where it came.
+So the scheduler, which unpacks what it is sent, has nothing to unpack but bytes, and whatever is lost when a worker
+dies is made again from its origin.
 """
 
 import io

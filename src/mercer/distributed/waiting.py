@@ -1,6 +1,6 @@
 """Waiting for tasks: in order, within the limits of a fit, and with a reason if nothing comes.
 
-A task whose worker dies is begun again by the scheduler, on another worker. What cannot be mended so becomes a
+A task whose worker dies is begun again by the scheduler, on another worker. What cannot be mended in this way becomes a
 `ClusterError` here: a scheduler that is gone, a cluster without workers, a task that ends every worker it meets.
 """
 
@@ -18,13 +18,13 @@ from mercer._jit.threads import Stopped
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Seconds between two looks at a task; longer while nothing happens, to leave the processor to those who work.
+# Seconds between two looks at a task; longer while nothing happens, to leave the processor to the workers.
 FIRST_LOOK, LAST_LOOK = 0.0005, 0.02
 # Seconds without an answer after which the scheduler is asked who is there.
 SILENCE = 2.0
-# How often a task is begun that the scheduler forgets.
+# How often a task that the scheduler forgets is begun again.
 AGAIN = 5
-# Tasks that are on their way, for each thread of the cluster: none is to be idle, and answers are held in memory.
+# Tasks under way for each thread of the cluster: none should be idle, and answers are held in memory.
 AHEAD = 4
 
 
@@ -92,9 +92,9 @@ class Patience:
         raise self.lost()
 
     def _wait_for(self, future: "Future[Any]", stop: Callable[[], bool], name: str) -> None:
-        """Until a task has an answer, or is forgotten; raises what became of it where it has none."""
+        """Wait until a task has an answer, or is forgotten; raises its error if it has none."""
         pause, watch = FIRST_LOOK, _Watch(self)
-        # What was lost with a worker comes again.
+        # What was lost with a worker is computed again.
         while future.status in ("pending", "lost"):
             if stop():
                 raise Stopped
@@ -208,11 +208,11 @@ class Patience:
 
 
 class _Forgotten(Exception):
-    """The scheduler knows nothing of a task any more."""
+    """The scheduler no longer knows a task."""
 
 
 class _Watch:
-    """Looks now and then whether there is anybody to wait for."""
+    """Checks now and then whether there is anything to wait for."""
 
     def __init__(self, patience: Patience) -> None:
         self.patience, self.alone_since = patience, None

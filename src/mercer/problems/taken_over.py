@@ -27,7 +27,7 @@ from mercer.problems.svm.signed_dual import DualProblem
 
 # Rows drawn at random, at most; at most one row in this many is recomputed at first, and one in twice as many is drawn.
 SAMPLE, ONE_IN = 2048, 16
-# And so many at the most: the work of a fit grows by less than the square of its rows.
+# And this many at most: the work of a fit grows by less than the square of its rows.
 MOST = 8192
 # The certainty of the bound on the fraction of rows with larger errors.
 CERTAINTY = 0.999

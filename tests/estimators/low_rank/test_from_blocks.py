@@ -193,7 +193,7 @@ def test_what_blocks_cannot_have_is_refused_with_what_can():
         with_landmarks(SVC(kernel="precomputed")).fit(blocks)
     with pytest.raises(ParameterError, match="rows of numbers"):
         with_landmarks(SVC(kernel="spectrum(k=3)")).fit(blocks)
-    with pytest.raises(DataError, match="at most as many"):
+    with pytest.raises(DataError, match="at most the number of training rows"):
         with_landmarks(SVC(), N + 1).fit(blocks)
     with pytest.raises(ParameterError, match=r'set memory_limit="\d+MiB"'):
         with_landmarks(SVC(memory_limit="1MiB")).fit(blocks)

@@ -194,7 +194,7 @@ class ProblemCertifier:
         """|x - origin|^2 of all rows, but for a constant."""
         X, origin = self.data.X, self.data.origin
         norms = squared_norms(X)
-        # In the precision of X, which suffices to compare: to convert that took as long as a tenth of a fit.
+        # In the precision of X, which suffices for a comparison: converting it took a tenth of the time of a fit.
         return norms if origin is None else norms - 2.0 * np.asarray(X @ origin.astype(X.dtype)).ravel()
 
 

@@ -114,7 +114,7 @@ def weighted_C(
     """C times the weights of class and sample, for each point."""
     n, factors = len(codes), class_weight[codes]
     if weights is not None:
-        # A row of weight two counts as two, also where C depends on the number of rows.
+        # A row of weight two counts as two, even if C depends on the number of rows.
         n, factors = total_weight(weights), factors * weights
     # An overflowing product is a hard margin; a weight of zero stays zero.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -59,7 +59,7 @@ class LearnsInParts:
     """What `partial_fit` of a linear machine is made of."""
 
     if TYPE_CHECKING:
-        # What the estimator has beside this.
+        # What the estimator has besides this.
         C: Any
         conformal: Any
         n_jobs: int | None
@@ -111,7 +111,7 @@ class LearnsInParts:
         ended = self.status_
         self.coef_ = self.coef_ + before[0].reshape(self.coef_.shape)
         self.intercept_ = self.intercept_ + before[1]
-        # The step is solved; how far the machine is from that of all rows seen, nobody knows.
+        # The step is solved; how far the machine is from that of all rows seen is unknown.
         self.status_ = max(ended, Status.ITERATION_LIMIT)
         basis = (
             f"the last step alone: |w - w0|^2 / 2 and the losses of its {source.n:,} rows, recomputed in double "

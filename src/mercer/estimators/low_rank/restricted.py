@@ -68,7 +68,7 @@ class Landmarks:
         self.spec = spec
         self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
         state = generator_of(self.spec.random_state)
-        # scikit-learn draws landmarks so too: the same seed gives the same ones.
+        # scikit-learn draws landmarks in the same way: the same seed gives the same ones.
         order = state.permutation(len(used))
         grows = spec.distance_tol is not None
         self.order = order if grows else order[: max(SAMPLE, spec.landmarks)].copy()

@@ -99,7 +99,7 @@ def with_columns_of_fit(model: Any, blocks: "Blocks") -> "Blocks":
 
 def rows_of(model: Any, blocks: "Blocks") -> Iterator[Any]:
     """The rows of each block, as the model takes them."""
-    # Nobody pays for the import of tables who has no blocks.
+    # Imported here: without blocks, tables are not needed.
     from mercer.kernels.table.column_frame import ColumnFrame
 
     check_is_fitted(model)
