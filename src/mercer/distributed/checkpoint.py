@@ -1,7 +1,7 @@
 """A file from which a fit continues, whatever ended the last one.
 
-It holds, for each problem that a fit has solved or begun, the state of its machines (weights, bias, dual coefficients)
-or, for a search, what is known of each kernel and fold. It is written as a whole after a pass over the blocks or after a
+It holds, for each problem that a fit has solved or begun, the state of its machines (weights, bias, dual coefficients);
+for a search, what is known of each kernel and fold. It is written as a whole after a pass over the blocks or after a
 task, unless writing would take more than a small share of the time.
 """
 

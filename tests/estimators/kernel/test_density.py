@@ -127,7 +127,7 @@ def test_matrices_that_are_no_density():
         KernelDensity(kernel="precomputed").fit(np.array([[1.0, 0.5], [0.5, 2.0]]))
     with pytest.raises(ParameterError, match=r"Normalized\(kernel\)"):
         KernelDensity(kernel=Spectrum(length=2)).fit(["banana", "ananas", "xyz"])
-    with pytest.raises(DataError, match="nowhere negative"):
+    with pytest.raises(DataError, match="without negative values"):
         KernelDensity(kernel=lambda a, b: 1.0 if a == b else -0.9).fit(["a", "b", "c"])
     with pytest.raises(ParameterError, match=r"bandwidth must be 1\.0"):
         KernelDensity(kernel="precomputed", bandwidth=0.5).fit(np.eye(3))

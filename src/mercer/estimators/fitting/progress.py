@@ -119,7 +119,8 @@ def _stage(point: Any) -> str:
     if stage == "problems":
         return f"{point.working_set} of {point.active} problems solved"
     if stage == "pass":
-        return f"pass {point.iterations or 'to examine'}: {point.working_set:,} of {point.active:,} rows"
+        which = f"pass {point.iterations}" if point.iterations else "first look"
+        return f"{which}: {point.working_set:,} of {point.active:,} rows"
     return ""
 
 
