@@ -34,7 +34,7 @@ _UNSAID = ["compiling"]
 # On the machine where both were measured, idle: the compiler's time for a first `SVC`, and the time to count so far.
 _SECONDS_OF_A_FIRST_FIT, _SECONDS_TO_COUNT, _COUNTED = 5.0, 0.0062, 200_000
 
-# What this process has had to compile, and from when to when somebody waited for it; and who is told of each.
+# What this process has had to compile, the times during which a caller waited for it, and who is told of each.
 _COMPILED: list[tuple[str, float, float]] = []
 _TOLD: list[Callable[[str, float], None]] = []
 

@@ -1,8 +1,8 @@
 """Which kernel suits data, by what they are: what `kernel="auto"` stands for, in Python, in the command and in the
 Studio.
 
-Tables and rows of numbers get the kernel of `table_kernel`: columns on one scale, compared jointly and one by one. Rows
-of more columns than rows get a plane. There a kernel of distances sees all rows as about equally far from each other:
+Tables and rows of numbers get the kernel of `table_kernel`: columns on one scale, compared jointly and one by one. If
+there are more columns than rows, they get a plane: a kernel of distances sees all rows as about equally far apart, and
 on counts of words it is right two times in five where a plane is right in seven of ten.
 """
 

@@ -182,8 +182,8 @@ class ProblemCertifier:
         return taken_over.certificate(problem, beta, solution.gradient, intercept, self.tol, recompute, likely)
 
     def _longest(self, indices: IndexArray, count: int) -> IndexArray:
-        """The rows farthest from the origin, whose entries rounding disturbs most: at most so many, none where no row
-        is longer than others."""
+        """The rows farthest from the origin, whose entries rounding disturbs most: at most this many, none if no row is
+        longer than the others."""
         if count == 0 or not self.data.kernel.is_dot_product_form or isinstance(self.data.kernel, Precomputed):
             return indices[:0]
         count = min(count, taken_over.SAMPLE // 4)

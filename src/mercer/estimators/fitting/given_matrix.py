@@ -1,4 +1,4 @@
-"""Kernel matrices that the user gives, or that a function of the user's returns."""
+"""Kernel matrices given by the user, or returned by a user's function."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -45,7 +45,7 @@ def two_class_tasks(
 
 
 def problem_count(n_classes: int, multi_class: str) -> int:
-    """How many two-class problems so many classes make."""
+    """How many two-class problems this many classes make."""
     return n_classes if n_classes > 2 and multi_class == "ovr" else n_classes * (n_classes - 1) // 2
 
 

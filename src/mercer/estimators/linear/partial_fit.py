@@ -1,9 +1,9 @@
-r"""Linear machines that go on with more rows and keep none of those before.
+r"""Linear machines that continue with more rows and keep none of the earlier ones.
 
 A call minimises :math:`\tfrac12|w - w_0|^2 + \sum_i C_i \varphi(z_i)` over its own rows, where :math:`w_0` is the
 machine so far: an implicit step (Kulis & Bartlett 2010). In the dual of all rows that were ever seen, it moves the
 coefficients of the new ones to their best values and leaves those of the others alone. So the first call is the fit to
-its rows, and after later ones nothing is proved of all rows together but by `fit`.
+its rows, and after later ones only `fit` proves anything about all rows together.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ REMEDIES = dict.fromkeys(Status, "partial_fit continues from here.")
 
 
 def _can_go_on(model: Any) -> bool:
-    """Whether the parameters leave room for `partial_fit`: it is no attribute elsewhere, as in scikit-learn."""
+    """Whether the parameters allow `partial_fit`; otherwise it is not an attribute, as in scikit-learn."""
     try:
         model._require_by_blocks("partial_fit")
     except ParameterError as error:
@@ -73,7 +73,7 @@ class LearnsInParts:
         _part: Callable[..., BlockTask]
 
     def _go_on(self, X: Rows, y: Any, sample_weight: ArrayLike | None, *more: Any) -> Self:
-        """Learn from more rows, and say where that ends short of its goal."""
+        """Learn from more rows, and warn if that falls short of its goal."""
         self._check_parameters()
         if self.conformal is not None:
             raise ParameterError("conformal must be None with partial_fit, which keeps no rows to set aside")

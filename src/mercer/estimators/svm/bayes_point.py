@@ -132,9 +132,9 @@ class BayesPointMachine(VersionSpaceMachine):
 
     _judge = "diagnostics_"
     _remedies: ClassVar = {
-        Status.ITERATION_LIMIT: "The walks have not mixed: a larger max_iter lets them go on, a larger slack "
+        Status.ITERATION_LIMIT: "The walks have not mixed: a larger max_iter lets them continue, a larger slack "
         "makes the version space rounder.",
-        Status.TIME_LIMIT: "The walks have not mixed: a larger time_limit lets them go on, a larger slack "
+        Status.TIME_LIMIT: "The walks have not mixed: a larger time_limit lets them continue, a larger slack "
         "makes the version space rounder.",
         Status.OPTIMAL_INACCURATE: "The margins are as small as rounding errors; slack=0.01 makes room.",
         Status.STALLED: "The margins are as small as rounding errors; slack=0.01 makes room.",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Features that the neighbourhoods of all substrings may have before it is an error.
 MOST_FEATURES = 2**28
 LARGEST_NUMBER = 2**62
-# About how many of them a thread counts before somebody may ask to stop.
+# About how many of them a thread counts before it may be asked to stop.
 NEAR_AT_A_TIME = 1_000_000
 
 
