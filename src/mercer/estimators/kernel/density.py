@@ -54,7 +54,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     Parameters
     ----------
     bandwidth : float, "scott" or "silverman", default=1.0
-        Unit of distance.
+        Unit of distance: a positive number, or a rule by the numbers of rows and columns.
     kernel : str or Kernel, default="gaussian"
         "gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", as in scikit-learn; or a `Kernel` such
         as ``Matern(1.5, 1.0)``, or its text, to whose distances the bandwidth applies too. A kernel of texts, trees or
@@ -68,6 +68,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     Attributes
     ----------
     bandwidth_ : float
+        The bandwidth used.
     is_normalized_ : bool
         Whether the density integrates to one; if not, log densities lack a constant.
     offset_ : float
@@ -78,6 +79,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     log_normalizer_ : float
         Logarithm of the divisor of the sum of kernels.
     n_features_in_, feature_names_in_
+        Number of features seen by `fit`, and their names, if X has names and all are strings.
 
     References
     ----------

@@ -46,6 +46,7 @@ class TableFeatures(BaseEstimator):
     Attributes
     ----------
     columns_ : list of NumberColumn and LabelColumn
+        How each column becomes features.
     is_sparse_ : bool
         Whether features come as CSR matrices.
     n_features_out_ : int
@@ -53,7 +54,9 @@ class TableFeatures(BaseEstimator):
     text_columns_ : list of str
         The columns that hold labels.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
+        Names of these columns.
 
     Examples
     --------

@@ -93,6 +93,7 @@ class Scaled(Wrapped):
     factor : float
         0 or more.
     kernel : Kernel
+        The kernel to multiply.
 
     Examples
     --------
@@ -145,6 +146,7 @@ class Power(Wrapped):
     Parameters
     ----------
     kernel : Kernel
+        The kernel to raise.
     exponent : float
         Positive, at most a million. An integer exponent keeps a kernel positive semidefinite; any other need
         not, and requires nonnegative values.

@@ -59,6 +59,7 @@ def mercer_check(kernel: "Kernel", X: Rows | None = None, tol: float | None = No
     Parameters
     ----------
     kernel : Kernel
+        The kernel to check.
     X : array-like, optional
         Rows to check on; required unless the kernel is valid by construction. The cost
         grows as the cube of their number, so use a sample of large data.

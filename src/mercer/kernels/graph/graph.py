@@ -54,6 +54,7 @@ class Graph(FromOthers):
     edge_attributes : array-like of shape (n_edges, d) or mapping, optional
         The same for edges, in the order of `edges` or by pair.
     directed : bool
+        Whether an edge leads only from its first node to its second.
 
     Examples
     --------

@@ -27,6 +27,7 @@ def placed(kernel: "Kernel", X: Rows, *, standardize: bool = True) -> "Kernel":
     Parameters
     ----------
     kernel : Kernel
+        Of numbers, labels, texts, trees or graphs, or a combination of such kernels.
     X : table
         The kinds of its columns are examined.
     standardize : bool

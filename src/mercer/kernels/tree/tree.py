@@ -15,6 +15,7 @@ class Tree:
     Parameters
     ----------
     label : str
+        The label of the node.
     children : iterable of Tree or str
         A string stands for a leaf with that label.
 

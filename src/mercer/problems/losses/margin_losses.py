@@ -44,6 +44,7 @@ class Loss:
     Attributes
     ----------
     name, formula : str
+        What it is called, and the loss as a function of z.
     of : {"margin", "residual"}
         What z is.
     is_convex : bool
