@@ -248,7 +248,7 @@ def test_too_few_rows_for_the_folds_are_refused_and_the_last_fit_stays():
     model = SVR(conformal="cross").fit(X, y)
     before = model.predict_interval(X)
     with pytest.raises(
-        DataError, match="conformal='cross' with folds=10 needs as many rows, got n_samples=4; use fewer folds"
+        DataError, match="conformal='cross' with folds=10 needs at least as many rows, got n_samples=4; use fewer folds"
     ):
         model.fit(X[:4], y[:4])
     np.testing.assert_array_equal(model.predict_interval(X), before)

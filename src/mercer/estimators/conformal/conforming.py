@@ -94,7 +94,7 @@ class Conforming:
         left = np.flatnonzero(folds >= 0)
         if len(left) == 0:
             raise DataError(
-                "conformal='cross' cannot hold out the only row of a class, and every class has one only; "
+                "conformal='cross' cannot hold out the only row of a class, and every class has only one; "
                 "fit to more rows"
             )
         # With few rows, some folds may be empty.
@@ -195,8 +195,8 @@ def _dealt_out(asked: Conformal, codes: IndexArray | None, n: int) -> IndexArray
     """The fold of each row, -1 for one that cannot be held out since its class would be unknown without it."""
     if asked.folds > n:
         raise DataError(
-            f"conformal='cross' with folds={asked.folds} needs as many rows, got n_samples={n}; use fewer folds, "
-            "or more rows"
+            f"conformal='cross' with folds={asked.folds} needs at least as many rows, got n_samples={n}; use fewer "
+            "folds, or more rows"
         )
     folds = generator_of(asked.random_state).permutation(np.arange(n) % asked.folds)
     for code in () if codes is None else np.unique(codes):

@@ -41,8 +41,8 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
     ----------
     kernel : str, Kernel or callable, default="linear"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
-        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function ``function(x, y,
-        **kernel_params)`` that returns the kernel of two items as a number.
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function
+        ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
         positive number, or a rule: "scale" is 1 / (n_features * X.var()), "auto" is 1 / n_features, and

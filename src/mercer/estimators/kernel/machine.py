@@ -279,7 +279,7 @@ class KernelMachine(KernelClassifier):
     def _finite(self, C: FloatArray) -> FloatArray:
         if not np.isfinite(C).all():
             raise ParameterError(
-                f"alpha is too small: the losses must have finite weights, got {self.alpha!r}; raise it"
+                f"alpha must be large enough for finite weights of the losses, got {self.alpha!r}; raise it"
             )
         return C
 

@@ -66,9 +66,9 @@ class Spectrum(CountKernel):
         What the symbols of a text are. A callable takes a text and returns its tokens; items
         that are lists of tokens are taken as they are.
     weighting : {"count", "log", "tf-idf"}
-        phi_u: the count c; 1 + log c, so that a word used ten times does not count ten times; or that times 1 + log((1
-        + n) / (1 + n_u)), where n_u of the n training texts have u, so that rare words count more. A substring that no
-        training text has counts as one that a single text has.
+        phi_u: the count c; 1 + log c, so that a word used ten times does not count ten times; or that times
+        1 + log((1 + n) / (1 + n_u)), where n_u of the n training texts have u, so that rare words count more. A
+        substring that no training text has counts as one that a single text has.
     lowercase : bool
         Whether texts are first converted to lower case.
     documents : DocumentFrequencies, optional
