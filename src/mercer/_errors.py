@@ -34,16 +34,16 @@ class NotSeparableError(MercerError, ValueError):
 
 
 class ModelFileError(MercerError, ValueError):
-    """A model file is damaged, is not one, or holds what this version of Mercer does not know."""
+    """A file is damaged, is not a model file, or holds something unknown to this version of Mercer."""
 
 
 class CancelledError(MercerError):
-    """A callback of the caller's asked for an end before there was a result."""
+    """A callback of the caller stopped the work before there was a result."""
 
 
 class TimeLimitError(MercerError, TimeoutError):
-    """`time_limit` was over before there was a model; the estimator is as it was before."""
+    """`time_limit` ran out before there was a model; the estimator is as it was before."""
 
 
 class ClusterError(MercerError, RuntimeError):
-    """A cluster could not finish its work; the message says who failed, what is kept and how to go on."""
+    """A cluster could not finish its work; the message says what failed, what is kept and how to continue."""

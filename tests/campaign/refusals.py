@@ -21,7 +21,7 @@ KNOWN = (
 )
 NO_PAIR = r"^there must be a pair of rows to put in order"
 NO_COLUMN = r"^X must have a column with values to compare"
-NO_WEIGHT = r"all samples have zero or negative weights|^sample_weight must be positive somewhere"
+NO_WEIGHT = r"all samples have zero or negative weights|^sample_weight must be positive for some row"
 # Hulls that are nearer to each other than this share of the radius have a point in common (docs/hard_margin.md).
 APART = 5e-8
 

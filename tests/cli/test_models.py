@@ -81,7 +81,10 @@ def test_classes_have_sets_that_hold_the_prediction(models, mercer):
 
 @pytest.mark.parametrize(
     ("asked", "told"),
-    [("90", "--interval must be above 0 and below 1, such as 0.9, got 90"), ("0.99", "needs 99 rows or more")],
+    [
+        ("90", "--interval must be above 0 and below 1, such as 0.9, got 90"),
+        ("0.99", "needs at least 99 left-out rows"),
+    ],
 )
 def test_an_interval_that_cannot_be_had_is_refused(asked, told, models, mercer):
     code, out, err = mercer("predict", models / "prices.mercer", models / "prices.csv", "--interval", asked)

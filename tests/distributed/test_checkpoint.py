@@ -74,7 +74,7 @@ def test_another_problem_is_not_begun_from_it(rows, tmp_path):
     kept = tmp_path / "kept"
     fit_until(rows, kept, 2)
     before = kept.read_bytes()
-    with in_force(None, Checkpoint(kept)), pytest.raises(ParameterError, match="is of another problem"):
+    with in_force(None, Checkpoint(kept)), pytest.raises(ParameterError, match="belongs to another problem"):
         fit(rows[0], np.roll(rows[1], 1))
     assert kept.read_bytes() == before
 
@@ -82,7 +82,7 @@ def test_another_problem_is_not_begun_from_it(rows, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"my thesis", b"PK\x03\x04 cut short"])
 def test_a_file_of_others_is_not_overwritten(tmp_path, content):
     (tmp_path / "thesis").write_bytes(content)
-    with pytest.raises(ParameterError, match="no checkpoint of Mercer's, or is damaged"):
+    with pytest.raises(ParameterError, match="exists but is not a Mercer checkpoint, or is damaged"):
         Checkpoint(tmp_path / "thesis")
     assert (tmp_path / "thesis").read_bytes() == content
 
@@ -112,7 +112,7 @@ def test_no_space_is_said_once_and_the_fit_goes_on(rows, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints, "replace_file", full)
     with (
         in_force(None, Checkpoint(kept)),
-        pytest.warns(RuntimeWarning, match="No space left.*before is still good") as told,
+        pytest.warns(RuntimeWarning, match="No space left.*the last one written is still good") as told,
     ):
         found = fit(rows[0], rows[1])
     assert len(told) == 1

@@ -90,11 +90,15 @@ def test_workers_compute_the_blocks_that_they_learn_from(two_workers, data):
             DataError,
             "compute_chunk_sizes",
         ),
-        (lambda X, y: (X,), ParameterError, "mercer.io.Blocks as they are"),
-        (lambda X, y: ([dask.delayed((X, y))], y), ParameterError, "leave y"),
+        (lambda X, y: (X,), ParameterError, "passed to mercer.io.Blocks directly"),
+        (lambda X, y: ([dask.delayed((X, y))], y), ParameterError, "omit y"),
         (lambda X, y: ([dask.delayed((X, y, y, y))],), DataError, "block 0 must be"),
         (lambda X, y: (dd.from_pandas(pd.DataFrame(X), npartitions=2), "label"), ParameterError, "must name a column"),
-        (lambda X, y: (dd.from_pandas(pd.DataFrame({"a": ["x", "y"]}), npartitions=1),), DataError, "no numbers"),
+        (
+            lambda X, y: (dd.from_pandas(pd.DataFrame({"a": ["x", "y"]}), npartitions=1),),
+            DataError,
+            "must hold numbers",
+        ),
     ],
 )
 def test_what_cannot_be_blocks_is_refused(data, given, error, why):
@@ -104,5 +108,5 @@ def test_what_cannot_be_blocks_is_refused(data, given, error, why):
 
 def test_a_block_that_is_not_what_it_says_is_refused():
     X = da.from_delayed(dask.delayed(np.ones)((4, 2)), (5, 2), dtype=float)
-    with pytest.raises(DataError, match="was announced"):
+    with pytest.raises(DataError, match="was declared"):
         np.asarray(distributed.blocks(X)[0][0])

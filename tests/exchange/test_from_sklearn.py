@@ -183,7 +183,7 @@ def test_what_cannot_be_taken_over_is_named():
 def test_there_is_no_certificate_of_data_that_are_not_here():
     theirs, X = fitted("SVC", "rbf")
     ours = from_sklearn(theirs)
-    with pytest.raises(DataError, match="learnt by another tool"):
+    with pytest.raises(DataError, match="fitted by another tool"):
         _ = ours.certificate_
     again = pickle.loads(pickle.dumps(ours))  # noqa: S301 - our own bytes
     assert (again.decision_function(X) == ours.decision_function(X)).all()
@@ -224,7 +224,7 @@ def test_the_gamma_of_the_fit_is_taken_and_not_the_one_asked_for():
 def test_no_method_of_kernels_has_a_certificate_of_data_that_are_not_here(theirs):
     X, _, _ = rows()
     ours = from_sklearn(clone(theirs).fit(X, targets(X)))
-    with pytest.raises(DataError, match="learnt by another tool"):
+    with pytest.raises(DataError, match="fitted by another tool"):
         _ = ours.certificate_
 
 

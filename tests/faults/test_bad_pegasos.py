@@ -20,7 +20,7 @@ BAD_PARAMETERS = [
     ({"T": 2.5}, "T must be"),
     ({"T": True}, "T must be"),
     ({"epochs": 0}, "epochs must be a finite number above 0, got 0"),
-    ({"T": 5, "epochs": 2}, "T and epochs exclude each other"),
+    ({"T": 5, "epochs": 2}, "T and epochs cannot both be given"),
     ({"batch_size": 0}, "batch_size must be a whole number, 1 or more, got 0"),
     ({"budget": 0, "kernel": "rbf"}, "budget must be a whole number, 1 or more, got 0"),
     ({"budget_strategy": "magic"}, "budget_strategy must be one of 'merging', 'removal', got 'magic'"),

@@ -38,7 +38,7 @@ def test_code_that_is_not_compiled_in_time(tmp_path):
 
         then = processor_time_after(LIMIT)
         by_time = hear()
-        assert by_time["outcome"].startswith(f"TimeLimitError: time_limit={LIMIT} was over before")
+        assert by_time["outcome"].startswith(f"TimeLimitError: time_limit={LIMIT} ran out before")
         assert str(tmp_path) in by_time["outcome"]
         assert not by_time["is_fitted"]
         assert by_time["used"] - then <= LONGEST

@@ -169,7 +169,7 @@ def test_a_cache_that_cannot_be_written_only_costs_time(tmp_path, expected):
     (tmp_path / "file").write_text("")
     found, said = outcome(start(tmp_path / "file" / "cache"))
     assert found == expected
-    assert "not kept, for want of a writable folder: MERCER_CACHE_DIR names one" in said
+    assert "not kept, for lack of a writable folder: set MERCER_CACHE_DIR" in said
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

@@ -59,7 +59,7 @@ def test_the_definition_bounds_the_norm_too(toy):
         ({"w": [1.0]}, DataError, "w must be 2 finite numbers"),
         ({"y": [0, 1, 1, 1]}, DataError, "each \\+1 or -1"),
         ({"y": [1, 1]}, DataError, "y must hold 4 labels"),
-        ({"X": [[np.nan, 0.0]] * 4}, DataError, "X must be finite rows"),
+        ({"X": [[np.nan, 0.0]] * 4}, DataError, "X must be rows of finite numbers"),
         ({"gamma": 0.0}, ParameterError, "gamma must be a positive, finite number, got 0.0"),
         ({"rho": -1.0}, ParameterError, "rho must be a finite, nonnegative number, got -1.0"),
     ],

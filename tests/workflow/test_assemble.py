@@ -111,7 +111,7 @@ def test_parts_of_a_sum_are_placed_each_for_itself():
 
 
 def test_several_columns_of_texts_ask_which():
-    with pytest.raises(ParameterError, match=r"reads one column, and there are 'town', 'note'; say which: spectrum"):
+    with pytest.raises(ParameterError, match=r"reads one column, but there are 'town', 'note'; say which: spectrum"):
         placed(Spectrum(), people().data)
     with pytest.raises(ParameterError, match="needs a column of numbers"):
         placed(RBF(1.0), [{"town": "Ulm"}])

@@ -35,7 +35,7 @@ _UNSAID = ["compiling"]
 # On the machine where both were measured, idle: the compiler's time for a first `SVC`, and the time to count so far.
 _SECONDS_OF_A_FIRST_FIT, _SECONDS_TO_COUNT, _COUNTED = 5.0, 0.0062, 200_000
 
-# What this process has had to compile, and from when to when somebody waited for it; and who is told of each.
+# What this process has had to compile, the times during which a caller waited for it, and who is told of each.
 _COMPILED: list[tuple[str, float, float]] = []
 _TOLD: list[Callable[[str, float], None]] = []
 
@@ -61,9 +61,7 @@ def seconds_compiling() -> float:
 
 def where_code_is_kept() -> str:
     """For people: the folder of compiled code, or what to do where there is none."""
-    return (
-        f"kept in {_DIRECTORY}" if _DIRECTORY else "not kept, for want of a writable folder: MERCER_CACHE_DIR names one"
-    )
+    return f"kept in {_DIRECTORY}" if _DIRECTORY else "not kept, for lack of a writable folder: set MERCER_CACHE_DIR"
 
 
 def _announce_compilation() -> None:

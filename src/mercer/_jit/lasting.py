@@ -48,7 +48,7 @@ def _map(size: int) -> mmap.mmap:
 
 
 def _advise(mapping: mmap.mmap, name: str) -> bool:
-    """Advice is taken or not; a kernel without it goes on as before."""
+    """Advice is taken or not; a system without it works as before."""
     if hasattr(mmap, name):
         try:
             mapping.madvise(getattr(mmap, name))

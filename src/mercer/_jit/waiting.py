@@ -1,9 +1,9 @@
 """Work that cannot be interrupted goes to another thread, and whoever waits for it may leave.
 
-A call into the compiler takes seconds and asks nobody. So it runs in a thread of its own, while
-the thread that needs the result looks up every few hundredths of a second: whether a limit in
-force here is over, or Ctrl-C was pressed (which Python hears in the main thread, between two
-steps of its own only). Work that has been left goes on to its end, and what comes of it is kept.
+A call into the compiler takes seconds and cannot be interrupted. So it runs in a thread of its own,
+while the thread that needs the result checks every few hundredths of a second whether a limit in
+force here is over, or Ctrl-C was pressed (which Python notices in the main thread, only between two
+steps of its own). Work that has been left continues to its end, and its result is kept.
 """
 
 import contextvars

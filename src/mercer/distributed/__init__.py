@@ -1,7 +1,7 @@
-"""Beyond one machine: a cluster of `dask.distributed` does what can be divided, to the same bits.
+"""Beyond one machine: a `dask.distributed` cluster does the work that can be divided, to the same bits.
 
 ``with mercer.distributed.cluster("tcp://…"): LinearSVC().fit(blocks)``. Dask is an extra and is imported only when a
-cluster is asked for; names are loaded when first used.
+cluster is requested; names are loaded when first used.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -2,8 +2,8 @@ r"""The exact machine, begun by divide and conquer (Hsieh, Si & Dhillon 2014).
 
 Rows are divided into cells of rows that are alike (kernel k-means on a sample). Each cell is a problem of its own,
 solved by a worker; where entries between cells are small, the coefficients are nearly those of the whole. Put together
-they are in the box and keep their sum, so that the exact solver goes on from them here. What comes out is the machine
-that ``fit`` gives, solved and certified as ever: the cells decide only where it begins. As a rule they gain little
+they are in the box and keep their sum, so that the exact solver continues from them here. The result is the machine
+that ``fit`` gives, solved and certified as usual: the cells decide only where it begins. As a rule they gain little
 (docs/scale.md has the figures): finishing takes most of the time that a cold start takes.
 """
 
@@ -31,12 +31,12 @@ Machine = TypeVar("Machine", SVC, SVR)
 
 # Rows of the sample that is divided, how often centres move, and rows for which kernel values are held at a time.
 SAMPLE, ROUNDS, PANEL = 512, 12, 4096
-# A cell with fewer rows than this is not worth its way; cells are solved more coarsely than the whole.
+# A cell with fewer rows than this is not worth sending; cells are solved more coarsely than the whole.
 FEWEST, COARSER = 200, 10.0
 
 
 def fit_by_cells(model: Machine, X: Rows, y: ArrayLike, *, cells: int | None = None) -> Machine:
-    """Fit an `SVC` of two classes, or an `SVR`, from a start that the cluster in force finds.
+    """Fit an `SVC` of two classes, or an `SVR`, from a start that the active cluster finds.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _require(model: Any, y: Any) -> None:
     if not isinstance(model, SVC | SVR):
         raise ParameterError(f"model must be an SVC or an SVR, got {type(model).__name__}")
     if isinstance(model.C, str) or not np.isscalar(model.C):
-        raise ParameterError(f"C must be a number for cells, which cannot find it from their own rows, got {model.C!r}")
+        raise ParameterError(f"C must be a number for cells, whose own rows cannot decide it, got {model.C!r}")
     is_word = isinstance(model.kernel, str)
     if model.kernel in ("precomputed", "auto") if is_word else not hasattr(model.kernel, "bind"):
         raise ParameterError(f"kernel must be a kernel of rows, got {model.kernel!r}")
@@ -110,7 +110,7 @@ def _require(model: Any, y: Any) -> None:
 
 
 class Cells:
-    """A problem as workers have it, who solve cells of its rows more coarsely than the whole.
+    """A problem as the workers have it: they solve cells of its rows more coarsely than the whole.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""A file from which a fit goes on, whatever ended the last one.
+"""A file from which a fit continues, whatever ended the last one.
 
-It holds, for each problem that a fit has solved or begun, where its machines are (weights, bias, dual coefficients), or
-of a search what is known of each kernel and fold. It is written as a whole after a pass over the blocks or after a
+It holds, for each problem that a fit has solved or begun, the state of its machines (weights, bias, dual coefficients);
+for a search, what is known of each kernel and fold. It is written as a whole after a pass over the blocks or after a
 task, unless writing would take more than a small share of the time.
 """
 
@@ -23,12 +23,12 @@ from mercer.io.replace_file import replace_file
 from mercer.solvers.elsewhere import State
 
 MARK = "mercer-checkpoint-2"
-# Seconds between two writings, in units of what one took.
+# Time between two writes, in units of what one took.
 SELDOM = 20.0
 
 
 class Checkpoint:
-    """Where the problems of a fit are, in a file.
+    """The progress of the problems of a fit, in a file.
 
     Parameters
     ----------
@@ -46,26 +46,26 @@ class Checkpoint:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is something to go on from."""
+        """Whether there is something to continue from."""
         return self.path.exists()
 
     def name(self, *things: Any) -> str:
-        """A name that other things do not have."""
+        """A name that nothing else has."""
         return hashlib.sha256(packed(things)).hexdigest()[:32]
 
     def recall(self, problem: str) -> list[State] | None:
-        """Where the machines of a problem are, or None where they have not begun."""
+        """The progress of the machines of a problem, or None if they have not begun."""
         found = self._problems.get(problem)
         if found is None and self._is_first and self._problems:
             raise ParameterError(
-                f"checkpoint={str(self.path)!r} is of another problem: other rows, targets, weights, settings or "
-                "blocks. Remove the file to begin anew, or name another"
+                f"checkpoint={str(self.path)!r} belongs to another problem: different rows, targets, weights, settings "
+                "or blocks. Remove the file to start afresh, or name another"
             )
         self._is_first = False
         return found
 
     def keep(self, problem: str, states: Callable[[], list[State]], is_solved: bool) -> None:
-        """Write where the machines of a problem are; what was written before is there until then."""
+        """Write the progress of the machines of a problem; what was written before remains until then."""
         begin = time.monotonic()
         if begin < self._next and not is_solved:
             return
@@ -78,16 +78,16 @@ class Checkpoint:
         self._next = end + SELDOM * (end - begin)
 
     def _say(self, error: OSError) -> None:
-        """A fit is worth more than its checkpoint: it goes on, and says so once."""
+        """A fit is worth more than its checkpoint: it continues, and says so once."""
         if not self._is_silent:
-            kept = "the one written before is still good" if self.is_there else "there is none"
+            kept = "the last one written is still good" if self.is_there else "there is none"
             reason = error.strerror or error
-            text = f"the checkpoint {str(self.path)!r} cannot be written: {reason}; the fit goes on, and {kept}"
+            text = f"the checkpoint {str(self.path)!r} cannot be written: {reason}; the fit continues, and {kept}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
         self._is_silent = True
 
     def remove(self) -> None:
-        """All has ended well: nobody goes on from here."""
+        """All has ended well: nothing will continue from here."""
         self.path.unlink(missing_ok=True)
 
 
@@ -112,8 +112,8 @@ def _read(path: Path) -> dict[str, list[State]]:
         del content[MARK]
     except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         raise ParameterError(
-            f"checkpoint={str(path)!r} is there and is no checkpoint of Mercer's, or is damaged ({error}): it is not "
-            "overwritten; name another file, or remove this one"
+            f"checkpoint={str(path)!r} exists but is not a Mercer checkpoint, or is damaged ({error}); it is not "
+            "overwritten: name another file, or remove this one"
         ) from error
     found: dict[str, list[State]] = {}
     for name, array in content.items():

@@ -1,4 +1,4 @@
-"""A cluster, asked for by name, looked at, and put in force."""
+"""A cluster: found by name, checked, and made active."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mercer.distributed.crew import Crew
     from mercer.distributed.waiting import Patience
 
-# Seconds in which a scheduler must take a connection.
+# Seconds within which a scheduler must accept a connection.
 CONNECT = 10.0
 
 
@@ -30,22 +30,23 @@ def cluster(
     patience: float = 60.0,
     security: "Security | None" = None,
 ) -> Iterator["Crew"]:
-    """In the body of ``with``, a cluster of `dask.distributed` does what can be divided.
+    """In the body of ``with``, a `dask.distributed` cluster does the work that can be divided.
 
     That is: the blocks of linear and low-rank machines, the kernels and folds of `SVCCV`, `SVRCV` and of
-    ``method="cv"`` of machines with several kernels, and what `mercer.distributed` itself offers. All else is done
-    here, as ever. Answers are the same bits whatever the number of workers, and whichever of them die.
+    ``method="cv"`` of machines with several kernels, and what `mercer.distributed` itself offers. Everything else is
+    done here, as usual. Answers are bit for bit the same, however many workers there are and whichever of them die.
 
     Parameters
     ----------
     address : str, distributed.Client or a cluster of Dask's, optional
-        Where the scheduler is, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``; a client that is connected; or a
-        cluster such as `LocalCluster`. By default the current client of this process.
+        Where the scheduler is, such as ``"tcp://10.0.0.1:8786"`` or ``"tls://…"``; a connected client; or a cluster
+        such as `LocalCluster`. By default the current client of this process.
     checkpoint : str or path, optional
         A file for fits over blocks and for searches, written as a whole after steps and tasks. A fit of the same
-        problem goes on from it to the same bits, whatever ended the last one; a body that ends well removes it.
+        problem continues from it to the same bits, whatever ended the last one; a body that ends without an error
+        removes it.
     patience : float, default=60.0
-        Seconds to wait for a worker where there is none, and for a scheduler that does not answer.
+        Seconds to wait for a worker if there is none, and for a scheduler that does not answer.
     security : distributed.Security, optional
         Certificates for ``tls://``; by default those of Dask's configuration.
 
@@ -82,12 +83,12 @@ def cluster(
 
 
 def crew_in_force() -> "Crew":
-    """The cluster in force, for work that needs one."""
+    """The active cluster, for work that needs one."""
     from mercer.distributed.crew import Crew
 
     found = workers_in_force()
     if not isinstance(found, Crew):
-        raise ClusterError("no cluster is in force: call this inside `with mercer.distributed.cluster(address):`")
+        raise ClusterError("no cluster is active: call this inside `with mercer.distributed.cluster(address):`")
     return found
 
 
@@ -110,31 +111,31 @@ def _client(address: Any, security: Any) -> "tuple[Client, bool]":
     more = {} if security is None else {"security": security}
     try:
         if isinstance(address, str):
-            # A client that finds this out by itself is left behind, and complains.
+            # A client that finds this out by itself lingers, and complains.
             parse_host_port(parse_address(address)[1])
         return Client(address, timeout=CONNECT, set_as_default=False, **more), True
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         told = address if isinstance(address, str) else type(address).__name__
         raise ClusterError(
             f"no scheduler of dask.distributed answers at {told}: {error}. Start one with `dask scheduler` and workers "
-            "with `dask worker`, or see whether the address, the port and the certificates are right"
+            "with `dask worker`, or check the address, the port and the certificates"
         ) from error
 
 
 def _close(client: "Client") -> None:
-    """Let go of a client, whatever became of its scheduler."""
+    """Release a client, whatever became of its scheduler."""
     with contextlib.suppress(OSError, TimeoutError, RuntimeError):
         client.close(timeout=CONNECT)
 
 
 def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "Crew":
-    """The workers, once every one of them has said which Mercer it has."""
+    """The workers, once each of them has said which Mercer it has."""
     from mercer.distributed.crew import Crew
     from mercer.distributed.task import SAME_EVERYWHERE, mercer_here, told
     from mercer.distributed.waiting import Patience
 
     def advice() -> str:
-        return f". It goes on from {str(keeper.path)!r}" if keeper is not None and keeper.is_there else ""
+        return f". It will continue from {str(keeper.path)!r}" if keeper is not None and keeper.is_there else ""
 
     waited = Patience(client, patience, advice)
     crew = Crew(client, waited)
@@ -142,7 +143,7 @@ def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "C
         client.wait_for_workers(1, timeout=patience)
     except TimeoutError:
         raise ClusterError(
-            f"the cluster at {client.scheduler.address} has no worker after {patience:g} s: start one"
+            f"the cluster at {client.scheduler.address} still has no worker after {patience:g} s: start one"
         ) from None
     names = {address: worker["name"] for address, worker in client.scheduler_info()["workers"].items()}
     asked = {address: client.submit(_asks(), workers=[address], pure=False) for address in names}
@@ -155,7 +156,7 @@ def _checked(client: "Client", patience: float, keeper: Checkpoint | None) -> "C
 
 
 def _answer(waited: "Patience", address: str, asked: "Future[Any]") -> Any:
-    """What one worker says; nothing where it has died since: who comes in its place is asked by its first task."""
+    """What one worker says; nothing if it has died since: its successor is asked by its first task."""
     try:
         (found,) = waited.in_order(1, lambda _: [asked], lambda: waited.is_gone(address), lambda _: f"worker {address}")
     except Stopped:
@@ -167,7 +168,7 @@ _GONE = object()
 
 
 def _asks() -> Callable[[], Any]:
-    """A function that goes to a worker by its text: one without Mercer, or with an old one, can run it too."""
+    """A function sent to a worker as its text, so that one without Mercer, or with an old one, can run it too."""
 
     def mercer_there() -> Any:
         try:

@@ -18,10 +18,10 @@ from mercer.solvers.blocks.source import Told, added
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Share of the workers' memory that features may take from one pass to the next; beyond it they are read anew.
+# Share of the workers' memory that features may take from one pass to the next; beyond it they are read again.
 KEPT_SHARE = 0.4
 
-# Bytes that are sent with every task: a way less.
+# Up to this many bytes are sent with every task: one transfer less.
 SMALL = 2**15
 # Sums that workers add at a time (a power of two), and how many are left for this process at most.
 TOGETHER, JOINED = 8, 16
@@ -61,7 +61,7 @@ class Crew:
             calls = [packed((work, items[k])) for k in chunk]
             return self.begin("task", chunk, answer, calls, common=[each.now() for each in common])
 
-        # One by one: such tasks take long, and somebody wants to see how far they are.
+        # One by one: such tasks take long, and their progress is shown.
         return self.patience.in_order(len(items), submit, stop or _limits_stop, name, at_a_time=1)
 
     def map(
@@ -74,10 +74,10 @@ class Crew:
     def total(
         self, blocks: Any, work: Callable[..., Any], shared: tuple[Any, ...], own: Own, dtype: Any
     ) -> tuple[Any, list[Any]]:
-        """(the sum of what ``work`` answers first, what it answers second for each block).
+        """(the sum of the first results of ``work``, the second result for each block).
 
-        A worker adds up a group of neighbours, others add groups, and this process what is left: with 1, 2, 4, ...
-        neighbours at a time, those are the additions that `tree_sum` makes, whoever makes them.
+        A worker adds up a group of neighbours, others add the groups, and this process the rest: with 1, 2, 4, ...
+        neighbours at a time, those are the additions that `tree_sum` makes, wherever they are made.
         """
         total, kept = added(self._groups(blocks, work, shared, own, dtype, adds=True))
         return total, [each for group in kept for each in group]
@@ -125,7 +125,7 @@ class Crew:
         """A task for each place of a chunk; `each` are lists of what differs."""
         number = next(_numbers)
         keys = [f"mercer-{what}-{k}-{self.client.id}-{number}" for k in chunk]
-        # What is sent is sent once: a warning that it is large would be of no use.
+        # What is sent is sent only once: a warning that it is large would be of no use.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self.client.map(function, *each, key=keys, pure=False, asked=mercer_here(), **common)
 
@@ -150,9 +150,9 @@ class _Shared:
 
 
 class _Held:
-    """What the workers keep of blocks: how they are read, and where there is room, their features.
+    """What the workers keep of blocks: how they are read and, if there is room, their features.
 
-    Features are the answers of tasks, so that those of a worker that died are read again by another.
+    Features are the results of tasks, so that those of a worker that died are read again by another.
     """
 
     def __init__(self, crew: Crew, blocks: Any) -> None:
@@ -191,7 +191,7 @@ class _Held:
 def _known(
     known: "dict[int, Future[Any]]", chunk: range, begin: Callable[[list[int]], "list[Future[Any]]"]
 ) -> "list[Future[Any]]":
-    """Tasks for some groups, begun where there is none or the scheduler has forgotten it."""
+    """Tasks for some groups, begun if there is none or the scheduler has forgotten it."""
     missing = [place for place in chunk if place not in known or known[place].status == "cancelled"]
     if missing:
         known.update(zip(missing, begin(missing), strict=True))
@@ -226,6 +226,6 @@ def _limits_stop() -> bool:
 
 
 def _stop_of(blocks: Any) -> Callable[[], bool]:
-    """Whoever may end the work on blocks."""
+    """What may end the work on blocks."""
     own = getattr(blocks, "stop", None)
     return _limits_stop if own is None else lambda: own() or _limits_stop()

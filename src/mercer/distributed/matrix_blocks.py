@@ -1,4 +1,4 @@
-"""Kernel matrices by blocks: for kernels whose every entry takes long, and matrices that this process has room for."""
+"""Kernel matrices by blocks: for kernels with costly entries, and matrices that this process has room for."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def gram(kernel: "Kernel", X: Rows, Y: Rows | None = None, *, block_rows: int | None = None) -> Array:
-    """The kernel matrix of X, or between X and Y, computed by the cluster in force.
+    """The kernel matrix of X, or between X and Y, computed by the active cluster.
 
-    Entries are those of ``kernel(X, Y)`` but for rounding, and the same bits whatever the number of workers, as long as
-    `block_rows` is the same.
+    Entries are those of ``kernel(X, Y)`` up to rounding, and bit for bit the same whatever the number of workers, as
+    long as `block_rows` is the same.
 
     Parameters
     ----------
     kernel : Kernel
-        What it takes from data, it takes from X.
+        Parameters that depend on data are taken from X.
     X, Y : rows or items
         Y is X by default; half of the matrix is then computed, and the other half is its mirror image.
     block_rows : int, default=512

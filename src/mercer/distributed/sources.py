@@ -1,7 +1,7 @@
-"""Dask arrays, data frames and delayed blocks, as blocks that whoever works on them computes for himself.
+"""Dask arrays, data frames and delayed blocks, as blocks that are computed where they are used.
 
 A block is its graph, not its numbers: it goes to a worker as a description, is computed there in one thread, and is
-computed again where the worker died.
+computed again if the worker dies.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from mercer._types import Array
 
 
 class Later:
-    """An array that is computed when somebody needs its numbers; its shape is known before."""
+    """An array that is computed when its numbers are needed; its shape is known beforehand."""
 
     def __init__(self, graph: Any, shape: tuple[int, ...], dtype: Any) -> None:
         self.graph, self.shape, self.dtype, self.ndim = graph, shape, np.dtype(dtype), len(shape)
@@ -26,7 +26,7 @@ class Later:
         # In this thread: a worker that asked its own cluster would wait for itself.
         found = np.asarray(self.graph.compute(scheduler="synchronous"))
         if found.shape != self.shape:
-            raise DataError(f"a block of shape {self.shape} was announced, got {found.shape}; give the sizes it has")
+            raise DataError(f"a block was declared with shape {self.shape}, got {found.shape}; declare its true shape")
         return found if dtype is None else found.astype(dtype, copy=False)
 
     def __repr__(self) -> str:
@@ -34,7 +34,7 @@ class Later:
 
 
 def blocks(X: Any, y: Any = None, sample_weight: Any = None) -> list[tuple[Later, ...]]:
-    """Dask's data as a sequence of blocks, for `mercer.io.Blocks`, which machines learn from.
+    """Dask data as a sequence of blocks for `mercer.io.Blocks`, from which machines learn.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def blocks(X: Any, y: Any = None, sample_weight: Any = None) -> list[tuple[Later
         Rows of numbers, divided by rows alone; a frame of numbers; or delayed (X, y) or (X, y, sample_weight), whose
         shapes are found by computing each once.
     y, sample_weight : dask.array.Array, dask.dataframe.Series, or str
-        Targets and weights, divided as X is; of a frame, the names of columns. Not with delayed blocks.
+        Targets and weights, divided as X is; for a frame, the names of columns. Not for delayed blocks.
 
     Returns
     -------
@@ -68,11 +68,11 @@ def blocks(X: Any, y: Any = None, sample_weight: Any = None) -> list[tuple[Later
         return _of_frame(X, y, sample_weight)
     if not isinstance(X, Sequence) or not all(dask.is_dask_collection(each) for each in X):
         raise ParameterError(
-            f"X must be a Dask array, a Dask data frame or a list of delayed blocks, got {type(X).__name__}; data of "
-            "this process go to mercer.io.Blocks as they are"
+            f"X must be a Dask array, a Dask data frame or a list of delayed blocks, got {type(X).__name__}; data in "
+            "this process can be passed to mercer.io.Blocks directly"
         )
     if y is not None or sample_weight is not None:
-        raise ParameterError("delayed blocks have their targets already, as (X, y): leave y and sample_weight out")
+        raise ParameterError("delayed blocks carry their own targets, as (X, y); omit y and sample_weight")
     return _of_delayed(list(X))
 
 
@@ -82,7 +82,7 @@ def _of_arrays(named: list[tuple[str, Any]]) -> list[tuple[Later, ...]]:
         raise DataError(f"X must be a matrix, got shape {first.shape}")
     if len(first.chunks[1]) != 1:
         raise DataError(
-            f"X is divided into {len(first.chunks[1])} groups of columns, and a block needs all of them: "
+            f"X is divided into {len(first.chunks[1])} groups of columns, but a block needs all of them; use "
             "X.rechunk({1: -1})"
         )
     for name, array in named:
@@ -91,7 +91,7 @@ def _of_arrays(named: list[tuple[str, Any]]) -> list[tuple[Later, ...]]:
         if array.chunks[0] != first.chunks[0]:
             raise DataError(
                 f"{name} is divided into blocks of {array.chunks[0][:4]} rows and X of {first.chunks[0][:4]}: "
-                f"{name}.rechunk divides it alike"
+                f"use {name}.rechunk to divide it alike"
             )
     parts = []
     for k, size in enumerate(first.chunks[0]):
@@ -112,7 +112,7 @@ def _of_frame(frame: Any, y: Any, sample_weight: Any) -> list[tuple[Later, ...]]
     names = [name for name in frame.columns if name not in beside]
     texts = [name for name in names if frame.dtypes[name].kind not in "iufb"]
     if texts:
-        raise DataError(f"column {texts[0]!r} holds no numbers; encode it first, or have the workers read the files")
+        raise DataError(f"column {texts[0]!r} must hold numbers; encode it first, or have the workers read the files")
     pieces = [frame.get_partition(k) for k in range(frame.npartitions)]
     sizes = dask.compute(*(dask.delayed(len)(piece) for piece in pieces))
     parts = []

@@ -1,7 +1,7 @@
-"""What runs on a worker. A task is a function of bytes and of the answers of other tasks, and of nothing else.
+"""What runs on a worker. A task is a function of bytes and of the results of other tasks, and of nothing else.
 
-So the scheduler, which unpacks what it is sent, has nothing to unpack but bytes, and whatever a worker took with it
-when it died is made again from where it came.
+So the scheduler, which unpacks what it is sent, has nothing to unpack but bytes, and whatever is lost when a worker
+dies is made again from its origin.
 """
 
 import io
@@ -52,9 +52,11 @@ def mercer_here() -> tuple[str, str]:
 
 
 def require_same(asked: tuple[str, str]) -> None:
-    """Refuse to work for another Mercer: its bits would be others."""
+    """Refuse to work for another Mercer: its bits would differ."""
     if asked != mercer_here():
-        raise ClusterError(f"worker {_here()} has {told(mercer_here())}, and {told(asked)} asks; {SAME_EVERYWHERE}")
+        raise ClusterError(
+            f"worker {_here()} has {told(mercer_here())}, but the request is from {told(asked)}; {SAME_EVERYWHERE}"
+        )
 
 
 def told(found: tuple[str, str] | None) -> str:
@@ -102,7 +104,7 @@ def loads(content: bytes) -> Any:
 
 
 def aligned(X: Any) -> Any:
-    """The same rows, where they begin where numbers begin."""
+    """The same rows, aligned to the size of a number."""
     if sparse.issparse(X):
         parts = (X.data, X.indices, X.indptr)
         return X if all(part.flags.aligned for part in parts) else X.copy()
@@ -149,7 +151,7 @@ def answer_on(call: bytes, found: Iterable[Any], same: Parcel | None, *, asked: 
 def answer_at(
     call: bytes, group: range, same: Parcel | None, *, asked: tuple[str, str], common: Parcel, read: Parcel, dtype: str
 ) -> Any:
-    """The same for features that are read for this once, one block after the other."""
+    """The same for features that are read just for this, one block after the other."""
     found = (each for block in group for each in features(range(block, block + 1), asked=asked, read=read, dtype=dtype))
     return answer_on(call, found, same, asked=asked, common=common)
 

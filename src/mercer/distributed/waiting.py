@@ -1,6 +1,6 @@
-"""Waiting for tasks: in order, within the limits of a fit, and with a reason where nothing comes.
+"""Waiting for tasks: in order, within the limits of a fit, and with a reason if nothing comes.
 
-A task whose worker dies is begun again by the scheduler, on another worker. What cannot be mended so becomes a
+A task whose worker dies is begun again by the scheduler, on another worker. What cannot be mended in this way becomes a
 `ClusterError` here: a scheduler that is gone, a cluster without workers, a task that ends every worker it meets.
 """
 
@@ -18,13 +18,13 @@ from mercer._jit.threads import Stopped
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Seconds between two looks at a task; longer while nothing happens, to leave the processor to those who work.
+# Seconds between two looks at a task; longer while nothing happens, to leave the processor to the workers.
 FIRST_LOOK, LAST_LOOK = 0.0005, 0.02
 # Seconds without an answer after which the scheduler is asked who is there.
 SILENCE = 2.0
-# How often a task is begun that the scheduler forgets.
+# How often a task that the scheduler forgets is begun again.
 AGAIN = 5
-# Tasks that are on their way, for each thread of the cluster: none is to be idle, and answers are held in memory.
+# Tasks under way for each thread of the cluster: none should be idle, and answers are held in memory.
 AHEAD = 4
 
 
@@ -35,7 +35,7 @@ class Patience:
     ----------
     client : distributed.Client
     seconds : float
-        How long to wait for a worker where there is none, and for a scheduler that does not answer.
+        How long to wait for a worker if there is none, and for a scheduler that does not answer.
     advice : callable
         What to do after an error, in words: where the checkpoint is.
     """
@@ -55,7 +55,7 @@ class Patience:
     ) -> Iterator[Any]:
         """The answers of `count` tasks, in their order; `submit` begins a range of them.
 
-        They are fetched `at_a_time`, or, because every fetching has its price, as many as were begun together.
+        They are fetched `at_a_time` or, because every fetch has its cost, as many as were begun together.
         """
         chunk = max(16, AHEAD * self.threads())
         waiting: deque[Future[Any]] = deque()
@@ -92,9 +92,9 @@ class Patience:
         raise self.lost()
 
     def _wait_for(self, future: "Future[Any]", stop: Callable[[], bool], name: str) -> None:
-        """Until a task has an answer, or is forgotten; raises what became of it where it has none."""
+        """Wait until a task has an answer, or is forgotten; raises its error if it has none."""
         pause, watch = FIRST_LOOK, _Watch(self)
-        # What was lost with a worker comes again.
+        # What was lost with a worker is computed again.
         while future.status in ("pending", "lost"):
             if stop():
                 raise Stopped
@@ -139,13 +139,13 @@ class Patience:
             return self.lost()
         if isinstance(error, KilledWorker):
             return ClusterError(
-                f"{name} ended {error.allowed_failures + 1} workers, the last of them "
-                f"{getattr(error.last_worker, 'address', error.last_worker)}. A worker whose memory is over is ended "
-                f"so: take smaller blocks, or start workers with more memory{self.advice()}"
+                f"{name} killed {error.allowed_failures + 1} workers, the last of them "
+                f"{getattr(error.last_worker, 'address', error.last_worker)}. This happens when a worker runs out of "
+                f"memory: use smaller blocks, or start workers with more memory{self.advice()}"
             )
         if isinstance(error, MemoryError):
             return ClusterError(
-                f"{name} ran out of memory on a worker ({error}): take smaller blocks, or start workers with more "
+                f"{name} ran out of memory on a worker ({error}): use smaller blocks, or start workers with more "
                 f"memory{self.advice()}"
             )
         if isinstance(error, CancelledError):
@@ -157,24 +157,24 @@ class Patience:
     def lost(self) -> ClusterError:
         """The scheduler is gone, and with it all that was under way."""
         return ClusterError(
-            f"the scheduler at {self._address()} is gone, or was started anew, and has forgotten this work: start a "
+            f"the scheduler at {self._address()} is gone, or was restarted and has lost this work: start a "
             f"cluster, and fit again{self.advice()}"
         )
 
     def _address(self) -> str:
         scheduler = self.client.scheduler
-        return "an address that is no more" if scheduler is None else str(scheduler.address)
+        return "an address that no longer exists" if scheduler is None else str(scheduler.address)
 
     def workers(self) -> dict[str, int]:
-        """The threads of each worker, by address; raises where the scheduler does not answer."""
+        """The threads of each worker, by address; raises an error if the scheduler does not answer."""
         asked = self._begin(self._ask_for_workers)
         try:
             return dict(asked.result(timeout=self.seconds))
         except NotYet:
             asked.cancel()
             raise ClusterError(
-                f"the scheduler at {self._address()} has not answered for {self.seconds:g} s: see whether it runs and "
-                f"whether the network lets it be reached{self.advice()}"
+                f"the scheduler at {self._address()} has not answered for {self.seconds:g} s: check that it is running "
+                f"and can be reached over the network{self.advice()}"
             ) from None
         except (OSError, AttributeError, asyncio.CancelledError) as error:
             raise self.lost() from error
@@ -183,7 +183,7 @@ class Patience:
         return await self.client.scheduler.ncores()
 
     def threads(self) -> int:
-        """How many tasks the cluster does at the same time, as it was a moment ago."""
+        """How many tasks the cluster could do at the same time, a moment ago."""
         return max(1, sum(self._lately().values()))
 
     def is_gone(self, address: str) -> bool:
@@ -208,11 +208,11 @@ class Patience:
 
 
 class _Forgotten(Exception):
-    """The scheduler knows nothing of a task any more."""
+    """The scheduler no longer knows a task."""
 
 
 class _Watch:
-    """Looks now and then whether there is anybody to wait for."""
+    """Checks now and then whether there is anything to wait for."""
 
     def __init__(self, patience: Patience) -> None:
         self.patience, self.alone_since = patience, None
@@ -233,6 +233,6 @@ class _Watch:
         self.alone_since = self.alone_since or now
         if now - self.alone_since >= patience.seconds:
             raise ClusterError(
-                f"the cluster has had no worker for {patience.seconds:g} s, and {name} waits: start workers, and fit "
-                f"again{patience.advice()}"
+                f"the cluster has had no worker for {patience.seconds:g} s, and {name} is waiting: start workers, and "
+                f"fit again{patience.advice()}"
             )

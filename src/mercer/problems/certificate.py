@@ -18,9 +18,9 @@ EVERYTHING = "everything recomputed in double precision"
 class Certificate:
     """Primal and dual values, their gap, and how well the KKT conditions hold.
 
-    Everything is computed in double precision from the data, the labels and the dual
-    coefficients; nothing comes from the solver. For a large fit, rows that cannot change the outcome are taken over
-    from the solver after a random sample of them has been recomputed; `basis` says which.
+    Everything is computed in double precision from the data, the labels and the dual coefficients; nothing comes from
+    the solver. For a large fit, the solver's values for rows that cannot change the outcome are reused, after a random
+    sample of them has been recomputed; `basis` says so.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class Certificate:
     n_free, n_bounded, n_zero : int
         Points on the margin, points at the bound, points that are not support vectors.
     basis : str
-        What was recomputed, and what was taken over and with what certainty.
+        What was recomputed, and what was reused and with what certainty.
     accuracy : float
-        What `primal` and `dual` may both be off by, in the same direction; zero if everything was recomputed.
+        By how much `primal` and `dual` may both be off, in the same direction; zero if everything was recomputed.
     """
 
     primal: float

@@ -27,7 +27,7 @@ from mercer.problems.svm.signed_dual import DualProblem
 
 # Rows drawn at random, at most; at most one row in this many is recomputed at first, and one in twice as many is drawn.
 SAMPLE, ONE_IN = 2048, 16
-# And so many at the most: the work of a fit grows by less than the square of its rows.
+# And this many at most: the work of a fit grows by less than the square of its rows.
 MOST = 8192
 # The certainty of the bound on the fraction of rows with larger errors.
 CERTAINTY = 0.999
@@ -170,8 +170,8 @@ def _words(n: int, known: BoolArray, drawn: int, left: int, error: float, accura
     share = 1.0 - (1.0 - CERTAINTY) ** (1.0 / drawn)
     deciding = "all that decide" if left == 0 else f"all but {left} that decide"
     return (
-        f"{int(known.sum())} of {n} rows recomputed in double precision: {deciding}, and {drawn} at random. There the "
-        f"solver's gradient was off by at most {error:.1e}; it is taken over for the others, and counted as off by as "
-        f"much, so that primal and dual may both be off by {accuracy:.1e} (with {100 * CERTAINTY:g} % certainty fewer "
+        f"{int(known.sum())} of {n} rows recomputed in double precision: {deciding}, and {drawn} at random. For "
+        f"these the solver's gradient was off by at most {error:.1e}; for the others it is reused, and counted as off "
+        f"by as much, so primal and dual may be off by {accuracy:.1e} (with {100 * CERTAINTY:g} % certainty, fewer "
         f"than {100 * share:.2g} % of the rows are off by more)"
     )

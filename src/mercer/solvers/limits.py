@@ -196,12 +196,12 @@ class Limits:
         """The error that ends a fit before there is a model."""
         if self._end() is Status.TIME_LIMIT:
             return TimeLimitError(
-                f"time_limit={self._time_limit():g} was over before {what}, and there is no model. Code is compiled "
+                f"time_limit={self._time_limit():g} ran out before {what}, so there is no model. Code is compiled "
                 f"once for each machine, in some seconds, and {where_code_is_kept()}: fit once without time_limit, or "
-                "again with this one, which then gets further"
+                "again with it, and that fit will get further"
             )
         if self._is_cancelled():
-            return CancelledError(f"a callback ended the fit before {what}, and there is no model")
+            return CancelledError(f"a callback stopped the fit before {what}, so there is no model")
         return KeyboardInterrupt()
 
     def _time_limit(self) -> float:

@@ -51,7 +51,7 @@ def rows_of(X: Rows) -> Any:
     else:
         X = values = np.atleast_2d(np.asarray(X, dtype=np.float64))
     if X.ndim != 2 or not np.isfinite(values).all():
-        raise DataError(f"X must be finite rows of numbers, got shape {X.shape}, or NaN or infinity among them")
+        raise DataError(f"X must be rows of finite numbers, got shape {X.shape}, or NaN or infinity in them")
     return X
 
 

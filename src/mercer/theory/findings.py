@@ -48,7 +48,7 @@ def report(
     delta : float
         Probability with which a probabilistic bound may fail.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def _corollary_15_7(machine: "Machine") -> Finding:
         # The B whose lambda this is.
         says += f"; lambda is that for B = {math.sqrt(2.0 * rho**2 / machine.m) / machine.lam:.3g}"
     else:
-        unmet.append("there is no lambda: " + ("C is infinite" if machine.lam == 0 else "the model names none"))
+        unmet.append("there is no lambda: " + ("C is infinite" if machine.lam == 0 else "the model has none"))
     return Finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, _BOUNDED, tuple(unmet))
 
 

@@ -8,7 +8,7 @@ from mercer.theory.radius import Ball
 
 _BOOK = "Shalev-Shwartz & Ben-David, Understanding Machine Learning (2014)"
 _VC = "Vapnik & Chervonenkis, Theory of Probability and its Applications 16 (1971), pages 264-280"
-# Pages where a statement begins in the printed book; the section too, because the authors' online copy has other pages.
+# Pages where a statement begins in the printed book; the section too, as the authors' online copy has different ones.
 _SOURCES = {
     "theorem_15_4": f"{_BOOK}, section 15.1.2, page 171",
     "corollary_15_7": f"{_BOOK}, section 15.2.1, page 172 (208 in the authors' online copy)",
@@ -93,7 +93,7 @@ class Judgement:
         for finding in self.findings:
             if finding.key == key:
                 return finding
-        raise KeyError(f"{key!r}; there are {', '.join(finding.key for finding in self.findings)}")
+        raise KeyError(f"no finding is called {key!r}; there are {', '.join(finding.key for finding in self.findings)}")
 
     def _summary(self) -> str:
         lists = (("holds and is informative", self.holding), ("vacuous", self.vacuous))

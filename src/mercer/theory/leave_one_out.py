@@ -49,11 +49,11 @@ def xi_alpha_bound(
 ) -> float:
     """The xi-alpha estimate of Joachims (2000): an upper bound on the leave-one-out error.
 
-    For a free bias, the fraction of rows with 2 alpha_i R^2 + xi_i >= 1, where R^2 is an upper
-    bound of k(x, x) - k(x, x') over all rows. It holds for *stable* machines: after a row is left
-    out, support vectors inside the box still have room to take over its alpha. Without a
-    bias, or with a penalised one, which adds no constraint, the fraction with alpha_i k(x_i, x_i) + xi_i >= 1,
-    without conditions (Jaakkola & Haussler 1999). Never more than `support_vector_bound`.
+    For a free bias, the fraction of rows with 2 alpha_i R^2 + xi_i >= 1, where R^2 is an upper bound on k(x, x) - k(x,
+    x') over all rows. It holds for *stable* machines: after a row is left out, support vectors inside the box still
+    have room to take over its alpha. Without a bias, or with a penalised one, which adds no constraint, the fraction
+    with alpha_i k(x_i, x_i) + xi_i >= 1, without conditions (Jaakkola & Haussler 1999). Never more than
+    `support_vector_bound`.
 
     Parameters
     ----------

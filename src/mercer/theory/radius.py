@@ -90,7 +90,8 @@ def radius_about_origin(X: Rows, kernel: "Kernel | str | Callable[..., Any]" = "
     ----------
     X : array-like or sparse matrix of shape (n, d), or items of the kernel
     kernel : str, Kernel or callable
-        As for `mercer.SVC`.
+        A name such as "rbf", an expression such as "rbf + 2*linear", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows.
 
     Examples
     --------
@@ -144,7 +145,8 @@ def smallest_ball(
     ----------
     X : array-like or sparse matrix of shape (n, d), or items of the kernel
     kernel : str, Kernel or callable
-        As for `mercer.SVC`; it must be positive semidefinite on X.
+        A name such as "rbf", an expression such as "rbf + 2*linear", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows; it must be positive semidefinite on X.
     tol : float
         Relative gap of the squared radius at which SMO stops.
     time_limit : float, optional

@@ -200,7 +200,7 @@ def _support_vectors(pairs: "Sequence[tuple[_Task, Machine]]", m: int) -> Findin
     for task, machine in pairs:
         own, how = rows_on_the_margin(machine)
         rows[task.places[own]] = True
-    unmet = _reasons([() if machine.is_solved and machine.is_svm else ("not solved, or no support vector machine",)
+    unmet = _reasons([() if machine.is_solved and machine.is_svm else ("not solved, or not a support vector machine",)
                       for _, machine in pairs])  # fmt: skip
     says = f"leave-one-out error is at most this: {int(rows.sum())} of {m} are {how} of some machine"
     value = support_vector_bound(int(rows.sum()), m)

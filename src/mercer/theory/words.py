@@ -45,7 +45,7 @@ def bag_of_words(documents: Iterable[str], dictionary: Iterable[str] | None = No
            [1., 1., 0.]])
     """
     if isinstance(documents, str):
-        raise DataError("documents must be several texts, got one string; put it into a list")
+        raise DataError("documents must be a sequence of texts, got one string; put it in a list")
     found = [set(_WORD.findall(text.lower())) for text in documents]
     dictionary = sorted(set().union(*found)) if dictionary is None else list(dictionary)
     place = {word: column for column, word in enumerate(dictionary)}

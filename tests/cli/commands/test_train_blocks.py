@@ -91,7 +91,7 @@ def test_what_a_folder_cannot_do_is_said(folder, mercer):
     for arguments, words in (
         ([], "--target must name the column to predict"),
         (["--target", "late", "--cv", "3"], "--cv is for data that are read at once"),
-        (["--target", "late", "--kernel", "spectrum(k=3)"], "kernel must be one of rows of numbers"),
+        (["--target", "late", "--kernel", "spectrum(k=3)"], "kernel must be a kernel of rows of numbers"),
         (["--target", "late", "--landmarks", "50"], "--landmarks is for a kernel"),
         (["--target", "lat"], "no column 'lat' (did you mean 'late'?)"),
     ):

@@ -179,20 +179,20 @@ def test_a_class_that_the_machine_does_not_know_counts_as_missed():
 def test_a_coverage_that_is_none_is_refused(coverage):
     X, y = quantities()
     model = SVR(conformal="split").fit(X, y)
-    with pytest.raises(ParameterError, match="coverage must be a finite number above 0 below 1, got"):
+    with pytest.raises(ParameterError, match="coverage must be a finite number above 0 and below 1, got"):
         model.predict_interval(X, coverage=coverage)
 
 
 def test_too_few_rows_are_said_with_how_many_it_takes():
     X, y = quantities(30)
-    with pytest.raises(DataError, match=r"coverage=0.9 needs 9 rows.*there are 8.*Ask for 0.888 at most, or fit to"):
+    with pytest.raises(DataError, match=r"coverage=0.9 needs at least 9 .*only 8.*ask for at most 0.888, or fit to"):
         SVR(conformal="split").fit(X, y).predict_interval(X)
     X, y = two_classes(30)
     model = SVC(conformal=Conformal("cross", by_class=True)).fit(X, y)
     with pytest.raises(DataError, match="every class would be in every set"):
         model.predict_set(X, coverage=0.99)
     model.fit(X, np.where(np.arange(30) < 25, "often", "rarely"))
-    with pytest.warns(UserWarning, match=r"too few rows were left out of the class 'rarely' \(5\), which is in every"):
+    with pytest.warns(UserWarning, match=r"too few rows .* these classes \(rows\) are in every set: 'rarely' \(5\);"):
         assert model.predict_set(X, coverage=0.9)[:, 1].all()
 
 
@@ -214,7 +214,7 @@ def test_what_is_no_way_to_leave_rows_out_is_refused(asked, told):
     [
         ({"method": "jackknife"}, "method must be one of 'split', 'cross', 'leave_one_out', got 'jackknife'"),
         ({"folds": 1}, "folds must be a whole number, 2 or more, got 1"),
-        ({"share": 1.0}, "share must be a finite number above 0 below 1, got 1.0"),
+        ({"share": 1.0}, "share must be a finite number above 0 and below 1, got 1.0"),
         ({"score": "margin"}, "score must be one of 'lac', 'aps', got 'margin'"),
         ({"by_class": 1}, "by_class must be True or False, got 1"),
     ],
@@ -228,7 +228,7 @@ def test_weights_and_blocks_and_several_targets_are_refused():
     X, y = quantities()
     with pytest.raises(ParameterError, match="cannot be combined with sample_weight"):
         SVR(conformal="cross").fit(X, y, sample_weight=np.ones(60))
-    with pytest.raises(ParameterError, match="call `conform` with rows kept aside"):
+    with pytest.raises(ParameterError, match="call `conform` with rows set aside"):
         LinearSVR(conformal="split").fit(Blocks(X, y))
     with pytest.raises(DataError, match=r"conformal needs one target, got y of shape \(60, 2\)"):
         KernelRidge(conformal="cross").fit(X, X)
@@ -247,7 +247,9 @@ def test_too_few_rows_for_the_folds_are_refused_and_the_last_fit_stays():
     X, y = quantities()
     model = SVR(conformal="cross").fit(X, y)
     before = model.predict_interval(X)
-    with pytest.raises(DataError, match="conformal='cross' has 10 folds, got n_samples=4; take fewer folds"):
+    with pytest.raises(
+        DataError, match="conformal='cross' with folds=10 needs at least as many rows, got n_samples=4; use fewer folds"
+    ):
         model.fit(X[:4], y[:4])
     np.testing.assert_array_equal(model.predict_interval(X), before)
 
@@ -258,7 +260,7 @@ def test_an_unfitted_machine_says_so():
     with pytest.raises(NotFittedError):
         SVC().conform([[0.0, 0.0]], [1])
     model = SVR().fit(*quantities()).set_params(conformal="split")
-    with pytest.raises(DataError, match="has kept no scores of rows that were left out"):
+    with pytest.raises(DataError, match="holds no scores of rows left out of its fit"):
         model.predict_interval([[0.0, 0.0]])
 
 
@@ -316,5 +318,5 @@ def test_folds_without_a_row_are_left_alone():
     rows = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [5.0, 0.0]])
     model = SVC(conformal=Conformal("cross", folds=3)).fit(rows, [0, 0, 1, 2])
     assert model.predict_set(rows, coverage=0.5).shape == (4, 3)
-    with pytest.raises(DataError, match="alone in its class"):
+    with pytest.raises(DataError, match="cannot hold out the only row of a class"):
         SVC(conformal=Conformal("cross", folds=3)).fit(rows[:3], [0, 1, 2])

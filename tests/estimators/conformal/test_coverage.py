@@ -198,7 +198,7 @@ def test_conform_promises_for_rows_that_the_machine_has_not_seen():
     model.conform(X, y)
     half = np.sort(np.abs(y - model.predict(X)))[17]  # ceil(0.9 * 20) = 18
     np.testing.assert_allclose(model.predict_interval(X), model.predict(X)[:, None] + np.array([-half, half]))
-    with pytest.raises(DataError, match="needs 99 rows or more that were left out, and there are 19"):
+    with pytest.raises(DataError, match="needs at least 99 left-out rows, but there are only 19"):
         model.predict_interval(X, coverage=0.99)
     model.fit(X, y)
     assert not hasattr(model, "predict_interval")

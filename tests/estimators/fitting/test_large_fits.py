@@ -103,7 +103,7 @@ def test_full_is_what_small_fits_have(rows, monkeypatch):
 def test_it_says_what_was_recomputed(rows):
     words = str(_fit(SVC(C=0.5, gamma=0.05), rows).certificate_)
     assert "of 3000 rows recomputed in double precision: all that decide, and 93 at random" in words
-    assert "with 99.9 % certainty fewer than 7.2 % of the rows are off by more" in words
+    assert "with 99.9 % certainty, fewer than 7.2 % of the rows are off by more" in words
     assert EVERYTHING in str(SVC().fit(rows[0][:200], rows[1][:200]).certificate_)
 
 
@@ -279,7 +279,7 @@ def test_to_copy_save_and_report_recomputes_nothing(rows, tmp_path):
     mercer.save(model, tmp_path / "large.mercer")
     for back in (pickle.loads(pickle.dumps(model)), mercer.load(tmp_path / "large.mercer")):  # noqa: S301 - just written
         assert back.certificate_ == model.certificate_
-        with pytest.raises(DataError, match="a copy of a model"):
+        with pytest.raises(DataError, match="a model that was copied or loaded"):
             back.certificate(full=True)
     assert certificate_totals(model)["gap"] == model.certificate_.gap
     assert certificate_totals(model)["basis"] == model.certificate_.basis
@@ -361,7 +361,7 @@ def test_a_callback_hears_and_may_end_it(rows, monkeypatch):
     monkeypatch.setattr(certifiers, "BLOCK", 500)
     model, shares = _fit(SVC(C=5.0), rows), []
     before = model.certificate_
-    with pytest.raises(CancelledError, match="the model is as it was"):
+    with pytest.raises(CancelledError, match="the model is unchanged"):
         model.certificate(full=True, callback=lambda share: share > 0.4)
     assert model.certificate_ is before
     assert model.certificate(full=True, callback=shares.append).is_full

@@ -16,9 +16,9 @@ y = [1, 1, 0, 0]
 @pytest.mark.parametrize(
     ("X", "reason"),
     [
-        (FRAME, r"column 'town' holds 'Ulm', which is no number .*kernel=\"auto\" or kernel=Columns.infer\(X\)"),
+        (FRAME, r"column 'town' holds 'Ulm', which is not a number .*kernel=\"auto\" or kernel=Columns.infer\(X\)"),
         (GAPS, r"contains NaN: column 'age' has no value in row 2; pass kernel=\"auto\" or kernel=Columns.infer\(X\)"),
-        (TEXTS, r"X holds texts, and kernel='rbf' takes rows of numbers; .*kernel=\"spectrum\".*Spectrum\("),
+        (TEXTS, r"X holds texts, but kernel='rbf' takes rows of numbers; .*kernel=\"spectrum\".*Spectrum\("),
         (FRAME.to_dict("records"), r"column 'town' holds 'Ulm'"),
         (FRAME.to_numpy(), r"column 1 holds 'Ulm'"),
         (np.array([[1.0, np.nan]] * 4), r"NaN: column 1 has no value in row 0; pass kernel=Columns.infer\(X\)"),

@@ -82,7 +82,7 @@ def test_a_density_too(rows):
 def test_time_is_over_while_a_kernel_function_is_asked(rows):
     X, y = rows
     model = SVC(kernel=lambda A, B: slowly(A @ B.T), time_limit=0.05)
-    with pytest.raises(TimeLimitError, match=r"time_limit=0\.05 was over before the first step"):
+    with pytest.raises(TimeLimitError, match=r"time_limit=0\.05 ran out before the first step"):
         model.fit(X, y)
     assert not hasattr(model, "status_")
 

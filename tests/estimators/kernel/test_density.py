@@ -45,7 +45,7 @@ def test_the_laplacian_is_a_product_of_exponentials():
 def test_kernels_without_a_density_are_refused():
     with pytest.raises(ParameterError, match="no finite integral in 2 dimensions"):
         KernelDensity(kernel=RationalQuadratic(alpha=1.0)).fit(X)
-    with pytest.raises(ParameterError, match="distance of two rows alone"):
+    with pytest.raises(ParameterError, match="only on the distance between two rows"):
         KernelDensity(kernel=Linear()).fit(X)
     with pytest.raises(ParameterError, match="kernel must be one of"):
         KernelDensity(kernel="gauss").fit(X)
@@ -121,17 +121,17 @@ def test_a_function_of_two_items():
 
 
 def test_matrices_that_are_no_density():
-    with pytest.raises(DataError, match=r"nowhere negative, got K\[1, 0\] = -0.5|K\[0, 1\]"):
+    with pytest.raises(DataError, match=r"no negative entry, got K\[1, 0\] = -0.5|K\[0, 1\]"):
         KernelDensity(kernel="precomputed").fit(np.array([[1.0, -0.5], [-0.5, 1.0]]))
     with pytest.raises(ParameterError, match="same positive k"):
         KernelDensity(kernel="precomputed").fit(np.array([[1.0, 0.5], [0.5, 2.0]]))
     with pytest.raises(ParameterError, match=r"Normalized\(kernel\)"):
         KernelDensity(kernel=Spectrum(length=2)).fit(["banana", "ananas", "xyz"])
-    with pytest.raises(DataError, match="nowhere negative"):
+    with pytest.raises(DataError, match="without negative values"):
         KernelDensity(kernel=lambda a, b: 1.0 if a == b else -0.9).fit(["a", "b", "c"])
     with pytest.raises(ParameterError, match=r"bandwidth must be 1\.0"):
         KernelDensity(kernel="precomputed", bandwidth=0.5).fit(np.eye(3))
-    with pytest.raises(ParameterError, match="densities of rows only"):
+    with pytest.raises(ParameterError, match="only from densities of rows"):
         KernelDensity(kernel="precomputed").fit(np.eye(3)).sample()
 
 

@@ -63,7 +63,7 @@ def test_all_rows_give_the_kernel_itself(choice):
 
 
 def test_more_components_than_rows_are_taken_back_with_a_warning():
-    with pytest.warns(UserWarning, match="n_components=500 is more than there are rows: 400 landmarks are taken"):
+    with pytest.warns(UserWarning, match="n_components=500 exceeds the number of rows: all 400 are taken as landmarks"):
         model = Nystroem(gamma=0.2, n_components=500).fit(X)
     assert model.transform(NEW).shape == (30, 400)
     assert len(model.get_feature_names_out()) == 400

@@ -174,7 +174,7 @@ def test_the_unit_of_a_matrix_is_that_of_its_eigenvalues(solver, unit):
 
 
 def test_eigenvalues_that_no_number_can_hold_are_refused():
-    with pytest.raises(DataError, match="overflow on X, the largest is 1e"):
+    with pytest.raises(DataError, match="overflow on X: the largest is 1e"):
         KernelPCA(2, kernel="precomputed").fit(np.full((30, 30), 1e308))
 
 

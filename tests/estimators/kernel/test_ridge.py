@@ -242,7 +242,7 @@ def test_values_that_overflow_are_refused(scale):
 def test_targets_whose_squares_overflow_are_refused(kind, kernel, targets):
     huge = targets.copy()
     huge[2] = -1e160
-    with pytest.raises(DataError, match=r"y must be below 1e\+100 in size, got -1e\+160; scale the targets"):
+    with pytest.raises(DataError, match=r"y must be below 1e\+100 in absolute value, got -1e\+160; scale the targets"):
         kind(kernel=kernel).fit(X, huge)
 
 

@@ -76,7 +76,7 @@ def test_what_is_proved_of_a_later_step_is_said_to_be_of_that_step_alone(rows):
     model.partial_fit(X[300:], y[300:])
     assert model.status_ == Status.ITERATION_LIMIT
     assert model.certificate_.relative_gap <= 1e-4
-    assert "nothing is proved of the rows before" in model.certificate_.basis
+    assert "nothing is proved about earlier rows" in model.certificate_.basis
 
 
 def test_all_parts_come_close_to_the_machine_of_all_rows(rows):
@@ -129,7 +129,7 @@ def test_a_part_that_is_refused_changes_nothing(rows, tmp_path):
     y = np.where(z > 0, "yes", "no")
     with pytest.raises(ParameterError, match="classes must be passed"):
         LinearSVC().partial_fit(X, y)
-    with pytest.raises(ParameterError, match="class_weight='balanced' needs all labels"):
+    with pytest.raises(ParameterError, match="class_weight='balanced' needs all the labels"):
         LinearSVC(class_weight="balanced").partial_fit(X, y, ["no", "yes"])
     with pytest.raises(ParameterError, match="C must not depend on the number of rows"):
         LinearSVC(C=Regularization.from_lambda(0.1)).partial_fit(X, y, ["no", "yes"])

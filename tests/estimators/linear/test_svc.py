@@ -192,7 +192,7 @@ def test_bad_data():
         LinearSVC().fit(X, np.ones(30))
     corrupt = sparse.csr_array(X)
     corrupt.indices[0] = 99
-    with pytest.raises(DataError, match="not a sound CSR matrix"):
+    with pytest.raises(DataError, match="not a valid CSR matrix"):
         LinearSVC().fit(corrupt, y)
     with pytest.raises(ParameterError, match="epsilon must not be negative"):
         LinearSVR(epsilon=-0.1).fit(X, X[:, 0])

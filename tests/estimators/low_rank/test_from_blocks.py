@@ -180,20 +180,20 @@ def test_what_blocks_cannot_have_is_refused_with_what_can():
         KernelRidge().fit(Blocks((X, VALUES)))
     for machine in (NuSVC(), SVC(multi_class="crammer_singer")):
         labels = Y if isinstance(machine, NuSVC) else Y3
-        with pytest.raises(ParameterError, match="no sum of one loss"):
+        with pytest.raises(ParameterError, match="not a sum of one loss"):
             with_landmarks(machine).fit(Blocks((X, labels), block_rows=1300), None)
-    with pytest.raises(ParameterError, match="no sum of one loss"):
+    with pytest.raises(ParameterError, match="not a sum of one loss"):
         OneClassSVM().fit(blocks)
     for options in ({"kernel": "auto"}, {"C": "auto"}):
-        with pytest.raises(ParameterError, match="fit a sample"):
+        with pytest.raises(ParameterError, match="fit it to a sample"):
             with_landmarks(SVC(**options)).fit(blocks)
-    with pytest.raises(ParameterError, match="must be left out"):
+    with pytest.raises(ParameterError, match="must be omitted"):
         with_landmarks(SVC()).fit(blocks, Y)
     with pytest.raises(ParameterError, match="precomputed"):
         with_landmarks(SVC(kernel="precomputed")).fit(blocks)
     with pytest.raises(ParameterError, match="rows of numbers"):
         with_landmarks(SVC(kernel="spectrum(k=3)")).fit(blocks)
-    with pytest.raises(DataError, match="at most as many"):
+    with pytest.raises(DataError, match="at most the number of training rows"):
         with_landmarks(SVC(), N + 1).fit(blocks)
     with pytest.raises(ParameterError, match=r'set memory_limit="\d+MiB"'):
         with_landmarks(SVC(memory_limit="1MiB")).fit(blocks)

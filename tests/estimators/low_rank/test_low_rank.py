@@ -464,7 +464,7 @@ def test_a_warm_start_begins_where_the_last_fit_has_led():
 
 def test_more_landmarks_than_rows_are_refused():
     with pytest.raises(
-        DataError, match=r"at most as many as there are training rows, n_samples=900, got 1000; .*approximation=None"
+        DataError, match=r"at most the number of training rows, n_samples=900, got 1000; .*approximation=None"
     ):
         SVC(approximation=LowRank()).fit(X, Y)
 
@@ -480,7 +480,7 @@ def test_an_indefinite_kernel_is_refused():
         (lambda: LowRank(0), "landmarks must be"),
         (lambda: LowRank(choice="best"), "choice must be one of 'uniform', 'rpcholesky', 'auto', got 'best'"),
         (lambda: LowRank(distance_tol=0.0), "distance_tol must be"),
-        (lambda: LowRank(rows=X, distance_tol=0.1), "distance_tol lets landmarks grow"),
+        (lambda: LowRank(rows=X, distance_tol=0.1), "distance_tol lets the number of landmarks grow"),
         (lambda: SVC(approximation="nystroem").fit(X, Y), "approximation must be None or a LowRank, got 'nystroem'"),
         (lambda: SVC(approximation=LowRank).fit(X, Y), "write LowRank()"),
         (lambda: SVC(approximation=RandomFourierFeatures()).fit(X, Y), "no distance to the exact one"),

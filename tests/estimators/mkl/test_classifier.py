@@ -345,10 +345,10 @@ def test_the_same_bits_every_time():
         ({"kernels": []}, "kernels must be a list"),
         ({"kernels": "rbf"}, "kernels must be a list"),
         ({"kernels": [RBF(), "rbff"]}, r"kernels\[1\]: .*no kernel is called 'rbff'; did you mean 'rbf'"),
-        ({"kernels": [RBF(), Precomputed()]}, "must be all precomputed or none"),
+        ({"kernels": [RBF(), Precomputed()]}, "must all be precomputed, or none of them"),
         ({"method": "best"}, "method must be one of 'cv', 'alignment'"),
         ({"p": 0.5}, "p must be a finite number, 1 or more, got 0.5"),
-        ({"lam": 1.0}, "lam must be a finite number above 0 below 1, got 1.0"),
+        ({"lam": 1.0}, "lam must be a finite number above 0 and below 1, got 1.0"),
         ({"normalize": "unit"}, "normalize must be one of 'variance', 'trace', got 'unit'"),
         ({"gap_tol": 0.0}, "gap_tol must be a finite number above 0, got 0.0"),
         ({"gap_tol": None}, "gap_tol must be a finite number above 0, got None"),
@@ -376,7 +376,7 @@ def test_kernels_that_do_not_accept_the_data():
         MKLClassifier([RBF(), Spectrum(2)]).fit(X, y)
     with pytest.raises(DataError, match=r"kernels\[0\] = On\('age'.* does not accept X: X has no column 'age'"):
         MKLClassifier([On("age", RBF()), On(1, RBF())]).fit(X, y)
-    with pytest.raises(ValueError, match="which is no number"):
+    with pytest.raises(ValueError, match="which is not a number"):
         MKLClassifier([RBF(), Linear()]).fit([["a"], ["b"]], [0, 1])
 
 

@@ -100,7 +100,7 @@ def test_it_is_saved_and_read(tmp_path):
 
 def test_more_landmarks_than_rows_are_refused_and_limits_hold():
     X, y = made(60)
-    with pytest.raises(DataError, match="at most as many"):
+    with pytest.raises(DataError, match="at most the number of training rows"):
         MKLClassifier(KERNELS, approximation=LowRank(100)).fit(X, y)
     with pytest.warns(ConvergenceWarning):
         model = MKLClassifier(KERNELS, approximation=LowRank(30), time_limit=1e-9).fit(X, y)

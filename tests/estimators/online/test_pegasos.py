@@ -219,7 +219,7 @@ def test_a_copy_predicts_the_same_goes_on_and_has_no_training_data(cancer):
 
 def test_a_time_limit_keeps_what_was_learnt(cancer):
     X, y = cancer
-    with pytest.warns(ConvergenceWarning, match="TIME_LIMIT.*partial_fit goes on"):
+    with pytest.warns(ConvergenceWarning, match="TIME_LIMIT.*partial_fit continues"):
         model = PegasosSVC(alpha=0.01, T=10**11, time_limit=0.2).fit(X, y)
     assert model.status_ == Status.TIME_LIMIT
     assert model.score(X, y) > 0.9
@@ -280,7 +280,7 @@ def test_a_stream_takes_forms_of_the_mean_only():
     assert model.alpha_ == pytest.approx(0.02)
     assert model.coef_ == pytest.approx(PegasosSVC(alpha=0.02).partial_fit(X, y, classes=[0, 1]).coef_)
     for C in (1.0, Regularization.from_alpha(1.0)):
-        with pytest.raises(ParameterError, match="needs the number of rows, which a stream does not have; pass alpha"):
+        with pytest.raises(ParameterError, match="needs the number of rows, which is unknown for a stream; pass alpha"):
             PegasosSVC(C=C).partial_fit(X, y, classes=[0, 1])
 
 
@@ -289,7 +289,7 @@ def test_a_stream_takes_forms_of_the_mean_only():
     [
         (-1.0, "C must be a positive number, got -1.0"),
         ("auto", "C must be a positive number, got 'auto'"),
-        (np.inf, "C must leave a lambda = 1/\\(C m\\) that is positive and finite, got inf: 0"),
+        (np.inf, "C must give a positive, finite lambda = 1/\\(C m\\), got inf, which gives 0"),
     ],
 )
 def test_a_weight_that_is_none_is_refused(C, message):

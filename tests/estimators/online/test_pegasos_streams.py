@@ -125,9 +125,9 @@ def test_limits_and_callbacks_end_a_stream(rows):
 def test_what_a_stream_cannot_be_is_said(rows, tmp_path):
     X, y = rows
     pairs = batches_of(X, y)
-    with pytest.raises(ParameterError, match="classes needs batches that can be read again"):
+    with pytest.raises(ParameterError, match="classes=None needs batches that can be read repeatedly"):
         PegasosSVC().fit_stream(iter(pairs))
-    with pytest.raises(ParameterError, match="epochs=2 needs batches that can be read again"):
+    with pytest.raises(ParameterError, match="epochs=2 needs batches that can be read repeatedly"):
         PegasosSVC().fit_stream(iter(pairs), classes=[-1, 1], epochs=2)
     with pytest.raises(ParameterError, match="epochs must be a whole number, 1 or more, got 0"):
         PegasosSVC().fit_stream(pairs, epochs=0)

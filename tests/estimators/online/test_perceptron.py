@@ -22,7 +22,7 @@ XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 LABELS = np.array([0, 0, 1, 1])
 QUADRATIC = Polynomial(degree=2, gamma=1.0, coef0=1.0)
 METHODS = ["online", "averaged", "batch"]
-NOT_SEPARATED = "ITERATION_LIMIT.*Perhaps no hyperplane separates the data: HardMarginSVC tells"
+NOT_SEPARATED = "ITERATION_LIMIT.*Perhaps no hyperplane separates the data: HardMarginSVC can tell"
 
 
 def separable(rng, n=200, d=5, gap=0.1):
@@ -386,7 +386,7 @@ def damaged_csr():
         (np.array([[np.inf], [1.0]]), [0, 1], "contains infinity"),
         (np.array([[1e200], [1.0]]), [0, 1], "overflow on X|features of a usable size"),
         (sparse.csr_matrix(([1.0], [7], [0, 1, 1]), shape=(2, 9)), [0, 1], None),
-        (damaged_csr(), [0, 1], "X is not a sound CSR matrix"),
+        (damaged_csr(), [0, 1], "X is not a valid CSR matrix"),
         (np.array([[1.0], [1.0]]), [1, 1], "number of classes has to be greater than one"),
         (np.array([[1.0], [1.0]]), [0.5, 1.5], "Unknown label type"),
         (np.empty((0, 1)), [], "0 sample"),
@@ -423,7 +423,7 @@ def test_changed_data_have_no_bound(rng):
     X, y = separable(rng)
     model = Perceptron().fit(X, y)
     X[0, 0] += 1.0
-    with pytest.raises(DataError, match="as they were in fit"):
+    with pytest.raises(DataError, match="unchanged since fit"):
         model.mistake_bound_  # noqa: B018 - asking for it is the test
 
 

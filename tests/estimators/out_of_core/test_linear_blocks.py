@@ -175,7 +175,7 @@ def test_what_blocks_cannot_do_is_said(rows, options, words):
     X, z = rows
     with pytest.raises(ParameterError, match=words):
         LinearSVC(**options).fit(Blocks((X, z > 0)))
-    with pytest.raises(ParameterError, match="y must be left out"):
+    with pytest.raises(ParameterError, match="y must be omitted"):
         LinearSVC().fit(Blocks((X, z > 0)), z > 0)
     with pytest.raises(DataError, match="no target to learn from"):
         LinearSVC().fit(Blocks(X))

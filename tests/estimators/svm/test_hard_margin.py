@@ -427,7 +427,9 @@ def test_where_nothing_separates_a_warning_can_take_the_place_of_the_error():
     y = np.array(["a", "a", "b", "b", "c", "c"])
     with pytest.raises(NotSeparableError):
         HardMarginSVC(kernel="linear").fit(X, y)
-    with pytest.warns(ConvergenceWarning, match=r"no hyperplane separates the classes 'b' and 'a'.*proofs_ has it"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"no hyperplane separates the classes 'b' and 'a'.*see proofs_; a soft"
+    ):
         model = HardMarginSVC(kernel="linear", on_not_separable="warn").fit(X, y)
     assert model.status_ is Status.STALLED
     overlap, *others = model.proofs_

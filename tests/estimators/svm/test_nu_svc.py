@@ -130,7 +130,7 @@ def test_no_margin_at_all():
 
 @pytest.mark.parametrize("nu", [0.0, 1.5, np.nan, "x"])
 def test_bad_nu(nu):
-    with pytest.raises(ParameterError, match="nu must be a finite number above 0, 1 or less"):
+    with pytest.raises(ParameterError, match="nu must be a finite number above 0 and at most 1"):
         NuSVC(nu=nu).fit([[0.0], [1.0]], [0, 1])
 
 

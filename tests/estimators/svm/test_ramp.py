@@ -202,7 +202,7 @@ def test_one_class_and_bad_rows_are_refused():
 
 def test_limits_leave_a_model_and_say_so():
     X, y = tilted()
-    with pytest.warns(ConvergenceWarning, match=r"^ITERATION_LIMIT: .* A larger max_iter or max_steps goes on"):
+    with pytest.warns(ConvergenceWarning, match=r"^ITERATION_LIMIT: .* To continue, raise max_iter or max_steps\."):
         model = RampSVC(kernel="linear", max_steps=1).fit(X, y)
     assert model.status_ is Status.ITERATION_LIMIT
     assert len(model.steps_) == 1

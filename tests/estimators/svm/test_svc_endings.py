@@ -52,7 +52,7 @@ def test_max_iter_bounds_the_steps_of_each_pair():
     assert str(said.message) == (
         "ITERATION_LIMIT: stopped after as many steps as were allowed, before the tolerance was met. "
         "Solver terminated early (max_iter=3).  Consider pre-processing your data with StandardScaler or "
-        "MinMaxScaler. A larger max_iter, or warm_start=True and another fit, goes on. "
+        "MinMaxScaler. To continue, raise max_iter, or set warm_start=True and fit again. "
         "The model can be used; certificate_ says how good it is."
     )
     assert all(each.gap > 0 for each in model.certificate_)
@@ -67,7 +67,9 @@ def test_a_warning_points_at_the_line_that_called_fit():
 @ANY_ENDING
 def test_time_limit(overlapping):
     X, y = overlapping
-    with pytest.warns(ConvergenceWarning, match=r"^TIME_LIMIT: .* A larger time_limit, or warm_start=True"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"^TIME_LIMIT: .* To continue, raise time_limit, or set warm_start=True"
+    ):
         model = SVC(C=1e4, gamma=5.0, time_limit=1e-3).fit(X, y)
     assert model.status_ is Status.TIME_LIMIT
     assert model.predict(X).shape == y.shape
@@ -83,7 +85,7 @@ def test_a_callback_sees_every_round_and_may_end_the_fit(overlapping):
         return len(seen) == 2
 
     model = SVC(C=1e3, gamma=5.0, callbacks=[watch])
-    with pytest.warns(ConvergenceWarning, match=r"^INTERRUPTED: .* warm_start=True and another fit goes on\."):
+    with pytest.warns(ConvergenceWarning, match=r"^INTERRUPTED: .* To continue, set warm_start=True and fit again\."):
         model.fit(X, y)
     assert model.status_ is Status.INTERRUPTED
     assert len(seen) == 2
@@ -189,7 +191,7 @@ def test_warm_start_begins_anew_with_other_rows():
 @pytest.mark.parametrize("kernel", ["sigmoid", Sigmoid(gamma=1.0, coef0=-1.0)])
 def test_an_indefinite_kernel_trains_with_a_warning(kernel, overlapping):
     X, y = (part[:200] for part in overlapping)
-    message = r"^NOT_CONVEX: .* mercer_check\(kernel, X\) shows why; other parameters, or another kernel, have one"
+    message = r"^NOT_CONVEX: .* mercer_check\(kernel, X\) shows why; other parameters, or another kernel, give one"
     with pytest.warns(ConvergenceWarning, match=message):
         model = SVC(kernel=kernel, gamma=1.0, coef0=-1.0).fit(X, y)
     assert model.status_ is Status.NOT_CONVEX

@@ -129,7 +129,7 @@ REFUSED = {
     "matrix not symmetric": (
         lambda: SVC(kernel="precomputed").fit(LOPSIDED, [0, 1, 0]),
         DataError,
-        "the precomputed matrix must be symmetric, but K[0, 1] = 0.5 and K[1, 0] = 0.25; (K + K.T) / 2 makes it so",
+        "the precomputed matrix must be symmetric, but K[0, 1] = 0.5 and K[1, 0] = 0.25; pass (K + K.T) / 2",
     ),
     "sparse matrix": (
         lambda: SVC(kernel="precomputed").fit(sparse.eye_array(4, format="csr"), [0, 1, 0, 1]),
@@ -164,7 +164,7 @@ REFUSED = {
     "a class without weight": (
         lambda: SVC().fit(np.eye(3), ["a", "b", "c"], sample_weight=[1.0, 0.0, 1.0]),
         DataError,
-        "class 'b' has no sample of positive weight; drop its rows, or give them weight",
+        "class 'b' has no sample of positive weight; drop its rows, or give one of them a positive weight",
     ),
     "class_weight of zero": (
         lambda: fit_wine(class_weight={1: 0.0}),

@@ -191,7 +191,7 @@ def test_bad_parameters(parameters, message):
 
 @pytest.mark.parametrize("nu", [0.0, -0.5, 1.1, np.nan, "half"])
 def test_bad_nu(nu):
-    with pytest.raises(ParameterError, match="nu must be a finite number above 0, 1 or less, got"):
+    with pytest.raises(ParameterError, match="nu must be a finite number above 0 and at most 1, got"):
         NuSVR(nu=nu).fit([[0.0], [1.0]], [0.0, 1.0])
 
 

@@ -114,5 +114,7 @@ def test_a_pickle_leaves_out_what_can_be_prepared_again(vectors, X):
 
 def test_values_that_overflow_are_an_error(vectors):
     expansion = Expansion.single(Polynomial(3, 1.0), vectors, np.ones((700, 1)), [0.0])
-    with pytest.raises(DataError, match="the decision function overflows on X; scale it as the training data were"):
+    with pytest.raises(
+        DataError, match="the decision function overflows on X; scale X as the training data were scaled"
+    ):
         expansion.values(np.full((1, 3), 1e150))

@@ -127,7 +127,7 @@ def test_a_valid_matrix_is_left_alone(how):
     [
         (np.eye(2), "fix", ParameterError, 'how must be "clip", "flip" or "shift", got \'fix\''),
         (np.ones((2, 3)), "clip", DataError, r"gram must be square, got shape \(2, 3\)"),
-        ([[1.0, 2.0], [0.0, 1.0]], "clip", DataError, r"gram must be symmetric; \(G \+ G.T\) / 2"),
+        ([[1.0, 2.0], [0.0, 1.0]], "clip", DataError, r"gram must be symmetric; pass \(G \+ G.T\) / 2"),
         ([[np.nan]], "clip", DataError, "gram must be finite"),
     ],
 )

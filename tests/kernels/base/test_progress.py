@@ -44,7 +44,7 @@ def test_a_true_answer_ends_it(talkative):
         asked.append(share)
         return share > 0.3
 
-    with pytest.raises(CancelledError, match=r"the callback ended the work with \d+% of the matrix done"):
+    with pytest.raises(CancelledError, match=r"the callback stopped the work with \d+% of the matrix done"):
         Linear()(np.ones((2000, 3)), callback=enough)
     assert max(asked) < 0.9
 

@@ -98,7 +98,7 @@ def test_verdicts_and_features():
 def test_graphs_without_attributes():
     with pytest.raises(DataError, match="item 1 of X has no node attributes, which ShortestPath compares"):
         ShortestPath(labeled=False, attributes=RBF())([Graph([(0, 1)], node_attributes=[1, 2]), Graph([(0, 1)])])
-    with pytest.raises(DataError, match="must have as many attributes, got 1 and 2"):
+    with pytest.raises(DataError, match="must have equally many attributes, got 1 and 2"):
         ShortestPath(labeled=False, attributes=RBF())(
             [Graph(nodes=1, node_attributes=[[1.0]]), Graph(nodes=1, node_attributes=[[1.0, 2.0]])]
         )

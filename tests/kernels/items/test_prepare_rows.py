@@ -147,7 +147,7 @@ def test_different_numbers_of_features_are_refused():
 
 def test_histograms_are_not_negative():
     for given in (-X, sparse.csr_array(-X)):
-        with pytest.raises(DataError, match="X must not be negative for ChiSquared, got -3"):
+        with pytest.raises(DataError, match="X must not be negative for ChiSquared, which compares histograms, got -3"):
             ChiSquared()(given)
 
 

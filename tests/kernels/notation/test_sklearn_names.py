@@ -56,7 +56,7 @@ def test_kernels_functions_and_matrices():
     [
         ("rfb", "kernel expression 'rfb', character 1: no kernel is called 'rfb'; did you mean 'rbf'\\?"),
         ("Gauss-o-matic", "'Gauss-o-matic', character 1: no kernel is called 'Gauss'; there are .*linear.*rbf"),
-        ("additive_chi2", 'not positive semidefinite, "chi2" is its exponential'),
+        ("additive_chi2", 'not positive semidefinite; use "chi2", its exponential'),
         (RBF, r"kernel must be a Kernel, got the class RBF; write RBF\(\)"),
         (3, "kernel must be a name, an expression, a Kernel or a function, got 3; names: linear"),
         (None, "got None"),

@@ -438,7 +438,7 @@ REFUSED = {
     "two keys to choose from": (
         lambda: Record("b", "id", links=["a"], database=Tables(
             {"a": [{"id": 1}], "b": [{"id": 1, "x": 1, "y": 1}]}, None, ["b.x -> a.id", "b.y -> a.id"]))([1]),
-        DataError, "more than one foreign key links 'b' and 'a': b.x -> a.id; b.y -> a.id; choose by on=",
+        DataError, "more than one foreign key links 'b' and 'a': b.x -> a.id; b.y -> a.id; choose one by on=",
     ),
     "a table without row numbers": (
         lambda: Record("t", columns={"v": Linear()}, links=[], database=no_rowid())([1]), DataError,

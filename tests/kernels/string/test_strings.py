@@ -262,10 +262,10 @@ def test_what_is_no_text(kernel, items, message):
         (lambda: Spectrum(length=2, weights=(1.0, 2.0)), "one number for each length from 2 to 2"),
         (lambda: Spectrum(length=2, weights=(-1.0,)), "weights must not be negative"),
         (lambda: Mismatch(length=2, mismatches=2), "mismatches must be less than length=2, got 2"),
-        (lambda: Mismatch(alphabet=""), "alphabet must have a symbol"),
+        (lambda: Mismatch(alphabet=""), "alphabet must have at least one symbol"),
         (lambda: Mismatch(length=(1, 2)), "length must be a positive whole number"),
         (lambda: Mismatch()(["ab"], ["ab"]), r"depends on training data; call bind\(X\)"),
-        (lambda: Mismatch()([""]), "alphabet must be given where the training texts are empty"),
+        (lambda: Mismatch()([""]), "alphabet must be given when the training texts are empty"),
         (lambda: Mismatch(length=30, mismatches=9, alphabet="abcdefgh")(["ab" * 50]), "lower mismatches or length"),
     ],
 )

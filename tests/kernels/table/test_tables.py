@@ -266,7 +266,7 @@ def test_standardised_rows():
     assert SVC(kernel=Standardized(RBF())).fit(X, [0, 1]).score(X, [0, 1]) == 1.0
     with pytest.raises(DataError, match="X must have 2 features, got 1"):
         Standardized(Linear()).bind(X).prepare([[1.0]])
-    with pytest.raises(ParameterError, match="mean and deviation go together"):
+    with pytest.raises(ParameterError, match="mean and deviation must be given together"):
         Standardized(Linear(), mean=(1.0,))
 
 
@@ -440,7 +440,7 @@ REFUSED = {
     "a negative rule": (lambda: On("a", RBF(), missing=-1.0), ParameterError, "missing must not be negative, got -1.0"),
     "several columns of labels": (lambda: On(["a", "b"], Delta()), ParameterError, "need a kernel of numbers"),
     "a kernel of a column that reads tables": (lambda: On("a", On("b", RBF())), ParameterError, "which reads tables"),
-    "no columns": (lambda: Columns({}), ParameterError, "kernels must be a dict of a kernel for each column"),
+    "no columns": (lambda: Columns({}), ParameterError, "kernels must be a dict with a kernel for each column"),
     "a kernel by name": (lambda: Columns({"a": "rbf"}), ParameterError, "the kernel of column 'a' must be a Kernel"),
     "a weight of none": (lambda: Columns({"a": RBF()}, {"b": 1}), ParameterError, "weights names 'b', but"),
     "a negative weight": (lambda: Columns({"a": RBF()}, {"a": -1}), ParameterError, "must not be negative, got -1"),

@@ -99,7 +99,7 @@ def test_a_time_limit_holds(two_classes):
     ("arguments", "message"),
     [
         ({}, "one of T and epochs is needed"),
-        ({"T": 5, "epochs": 1}, "T and epochs exclude each other"),
+        ({"T": 5, "epochs": 1}, "T and epochs cannot both be given"),
         ({"T": 5, "bias": "free"}, 'bias must be "none" or "penalized".*smo'),
     ],
 )

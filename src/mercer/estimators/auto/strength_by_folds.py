@@ -1,10 +1,10 @@
-"""How strongly a machine should follow its data: C by cross-validation on some hundred rows.
+"""How strongly a machine should follow its data: C by cross-validation on a few hundred rows.
 
 A sample decides, because the best C hardly depends on how many rows there are: it weighs the loss of one row. Three
-powers of ten are tried first, and the search goes on where the best lies at the edge. All fits share one kernel matrix.
+powers of ten are tried first, and more if the best lies at the edge. All fits share one kernel matrix.
 
-The same folds tell whether several classes are better learnt in pairs or each against the rest. Pairs are the usual
-thing and the quicker one; but of many classes with few rows each, as topics of texts have, a pair sees too little.
+The same folds decide whether several classes are better learnt in pairs or each against the rest. Pairs are usual, and
+quicker; but with many classes of few rows each, such as the topics of texts, a pair sees too little.
 """
 
 import warnings
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 # In units of the rule; the first three are always tried.
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 _FIRST = (2, 3, 4)
-# Rows that decide, at most, and at least; folds.
+# Most and fewest rows that decide; folds.
 MOST_ROWS, FEWEST_ROWS, FOLDS = 600, 12, 3
 # How several classes are learnt: in pairs, or each against the rest.
 PAIRS, REST = "ovo", "ovr"
-# A larger C must be better by so many standard errors of the difference... of a score between 0 and 1.
+# A larger C must raise a score between 0 and 1 by more than this.
 CLEARLY = 0.002
-# Each class against the rest must be right where pairs are wrong more often than the reverse, by so many deviations.
+# Each class against the rest must be right where pairs are wrong more often than the reverse, by this many deviations.
 CLEARLY_MORE = 1.5
-# Bins of a quantity, in which folds are dealt.
+# Bins of a quantity, by which rows are dealt to folds.
 BINS = 8
 # Scores need not be as accurate as a solution.
 TOLERANCE = 0.01
@@ -56,7 +56,7 @@ def strength_by_folds(
 ) -> tuple[float, str]:
     """(what C should be, in units: one of STRENGTHS; how several classes should be learnt: "ovo" or "ovr").
 
-    1 and "ovo" where nothing tells.
+    1 and "ovo" if nothing can be decided.
     """
     is_quantity = is_regressor(estimator)
     chosen, keys = _sampled(X, y, weights)
@@ -121,7 +121,7 @@ class _Scores:
         self.right: dict[tuple[float, str], FloatArray] = {}
 
     def __call__(self, strength: float, stop: Callable[[], bool], how: str = PAIRS) -> float | None:
-        """None where it cannot be told."""
+        """None if it is unknown."""
         self.machine.set_params(C=self.unit * strength)
         if how == REST or getattr(self.machine, "multi_class", None) == "auto":
             self.machine.set_params(multi_class=how)
@@ -155,8 +155,8 @@ def _codes(y: Array, is_quantity: bool) -> IndexArray:
 def _sampled(X: Rows, y: Array, weights: FloatArray | None) -> tuple[IndexArray, FloatArray]:
     """(positions of rows that decide, a number for each by which folds are dealt).
 
-    Rows of numbers count once however often they are there, and in an order of their own: neither weights nor the order
-    of rows change what is chosen.
+    Rows of numbers count once however often they occur, and in an order of their own: neither weights nor the order of
+    rows change what is chosen.
     """
     used = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0)
     if getattr(getattr(X, "dtype", None), "kind", "O") == "f":

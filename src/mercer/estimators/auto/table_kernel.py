@@ -2,7 +2,7 @@
 
 Numbers, dates and labels become one vector (`Encoded`), compared jointly by exp(-r), the roughest of Matern's family,
 and one by one by a plane in the same vector; texts, trees and graphs have a kernel each, beside it. How much a column
-counts, and how much each part, is learnt from some hundred rows: by the error of ridge regression on rows left out
+counts, and how much each part, is learnt from a few hundred rows: by the error of ridge regression on rows left out
 (`mercer.solvers.relevance`). Without a target all columns count the same.
 """
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from mercer.kernels._types import ColumnName
     from mercer.kernels.base.kernel import Kernel
 
-# Rows that relevances are learnt from, at most, and at least.
+# Most and fewest rows from which relevances are learnt.
 MOST_ROWS, FEWEST_ROWS = 400, 12
-# So few rows a column tell one relevance for all columns, and no more; nor has more than so many readings each its own.
+# With fewer rows per reading than this, or more readings than this, there is one relevance for all columns.
 ROWS_A_READING, MOST_READINGS = 1.0, 200
-# Rows that tell whether a logarithm or ranks suit a long tail.
+# Rows that decide whether a logarithm or ranks suit a long tail.
 TAIL_ROWS = 300
-# The weight of columns one by one, and of texts, where nothing tells: against 1 for all jointly.
+# The weight of columns one by one, and of texts, if nothing can be learnt: against 1 for all jointly.
 USUAL_PLANE, USUAL_BESIDE = 0.05, 0.5
 # A part of less weight than this is left out.
 NO_WEIGHT = 1e-3
@@ -46,7 +46,7 @@ _SHAPES: dict[str, "Kernel"] = {"rough": Matern(nu=0.5), "once smooth": Matern(n
 
 
 def never() -> bool:
-    """Nobody asks to stop."""
+    """Never stop."""
     return False
 
 
@@ -93,7 +93,7 @@ def table_kernel(
     shape : {"rough", "once smooth", "gaussian"}
         Of the joint part.
     stop : callable
-        Asked now and then; true ends the learning with what there is.
+        Called now and then; a true return value ends the learning with what there is.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def targets_of(y: Array, is_quantity: bool) -> FloatArray:
 
 
 def _with_tails(frame: Frame, readings: "dict[ColumnName, Reading]", Y: FloatArray) -> "dict[ColumnName, Reading]":
-    """For each long tail the logarithm or the ranks, whichever tells more of the target by itself."""
+    """For each long tail the logarithm or the ranks, whichever by itself says more about the target."""
     found = dict(readings)
     rows = sample_of(len(frame), TAIL_ROWS, seed=1)
     target = Y[rows] @ Y[rows].T
@@ -152,7 +152,7 @@ def _with_tails(frame: Frame, readings: "dict[ColumnName, Reading]", Y: FloatArr
 def _with_texts(
     frame: Frame, readings: "dict[ColumnName, Reading]", Y: FloatArray, stop: Callable[[], bool]
 ) -> "dict[ColumnName, Reading]":
-    """For each column of texts the kernel that tells most of the target by itself."""
+    """For each column of texts the kernel that by itself says most about the target."""
     found = dict(readings)
     for name, reading in readings.items():
         column = frame.column(name)
@@ -164,7 +164,7 @@ def _with_texts(
 
 
 def _alignment(numbers: FloatArray, target: FloatArray) -> float:
-    """How far a kernel of one column points the way of the target's: centred alignment (Cortes et al. 2012)."""
+    """How well a kernel of one column agrees with that of the target: centred alignment (Cortes et al. 2012)."""
     norms = (numbers**2).sum(axis=1)
     K = np.exp(-np.sqrt(np.maximum(norms[:, None] + norms - 2.0 * numbers @ numbers.T, 0.0)))
     K -= K.mean(axis=0)
@@ -193,7 +193,7 @@ def _learnt(
     shared = np.zeros_like(groups) if is_shared else groups
     once = _distinct(Z, Y, beside)
     beside = [K[np.ix_(once, once)] for K in beside]
-    # Of mean 0 over these rows: that of all depends on how often each is there.
+    # Of mean 0 over these rows: the mean over all depends on how often each occurs.
     targets = Y[once] - Y[once].mean(axis=0)
     found = learn_relevances(Z[once], shared, targets, beside, shape=shape, steps=STEPS, stop=stop)
     if not is_shared:
@@ -205,8 +205,8 @@ def _learnt(
 def _distinct(Z: FloatArray, Y: FloatArray, beside: list[FloatArray]) -> IndexArray:
     """Positions of rows that differ, in an order of their own.
 
-    A row that is there twice is never left out as long as its twin is there; and so neither the order of rows nor
-    whether they are repeated or weighted changes what is learnt.
+    A row that occurs twice is never left out while its twin stays; so neither the order of rows nor whether they are
+    repeated or weighted changes what is learnt.
     """
     sums = [K.sum(axis=1) for K in beside]
     return np.unique(np.column_stack([Z, Y, *sums]).round(9), axis=0, return_index=True)[1]
@@ -228,7 +228,7 @@ def _built(readings: "dict[ColumnName, Reading]", learnt: Relevances | None, sha
     for place, (name, each) in enumerate((name, each) for name, each in readings.items() if each.kernel is not None):
         weight = USUAL_BESIDE if learnt is None else float(learnt.beside[place])
         if weight < NO_WEIGHT and (parts or len(readings) > len(left_out) + 1):
-            left_out[name] = "tells nothing of the target that the others do not"
+            left_out[name] = "says nothing about the target that the other columns do not"
         else:
             parts.append(_rounded(weight) * On(name, cast("Kernel", each.kernel)))
     return TableKernel(parts[0] if len(parts) == 1 else Sum(tuple(parts)), left_out, learnt)

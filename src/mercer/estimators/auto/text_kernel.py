@@ -1,8 +1,8 @@
 """The kernel for texts, by their targets: words, stretches of letters, pairs of words, or some of these together.
 
-Words are where it begins. Letters find endings, compounds and misspellings; pairs of words find what only order tells,
-given enough texts. Each is added where ridge regression errs less, with it, on texts that it is fitted without
-(`mercer.solvers.relevance.left_out`): some hundred texts and a few inversions decide.
+It begins with words. Letters find endings, compounds and misspellings; pairs of words find what only their order tells,
+given enough texts. Each is added if ridge regression with it errs less on texts left out of the fit
+(`mercer.solvers.relevance.left_out`): a few hundred texts and a few inversions decide.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ PAIRS = Spectrum(length=2, tokenizer="words", weighting="tf-idf", lowercase=True
 RIDGES = (0.03, 0.1, 0.3, 1.0)
 # Fewer texts than this tell nothing.
 FEWEST_TEXTS = 30
-# Texts of more letters than this on average have words enough, and letters would take most of the time.
+# Texts of more letters than this on average have enough words, and letters would take most of the time.
 LONG_TEXT = 1_000
 
 

@@ -40,5 +40,5 @@ def linear_scores(X: Rows, weights: Any, intercepts: FloatArray) -> FloatArray:
         products = X @ weights.T
         scores = (products.toarray() if sparse.issparse(products) else np.asarray(products)) + intercepts
     if not np.isfinite(scores).all():
-        raise DataError("the decision function overflows on X; scale it as the training data were")
+        raise DataError("the decision function overflows on X; scale X as the training data were scaled")
     return scores

@@ -28,8 +28,8 @@ class HoldsKernels(ShowsFit):
             value = params.get(name, getattr(self, name, None))
             if name == "kernel" and isinstance(value, str):
                 raise ParameterError(
-                    f"{key} sets a parameter of a Kernel, and kernel={value!r} is text; "
-                    f"pass mercer.kernels.parse({value!r}), or write the number into the text"
+                    f"{key} sets a parameter of a Kernel, but kernel={value!r} is a string; "
+                    f"pass mercer.kernels.parse({value!r}), or write the number in the string"
                 )
             if isinstance(value, Parameters):
                 inner.setdefault(name, {})[rest] = params.pop(key)

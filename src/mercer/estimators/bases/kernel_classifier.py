@@ -104,7 +104,7 @@ class KernelClassifier(ClassifierMixin, KernelModel):
         return len(self.classes_) > 2 and tasks.strategy_of(self) == "ovo"
 
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores: above 0 the second of two classes, else one column per class or pair.
+        """Signed scores: above 0 for the second of two classes, else a column for each class or pair.
 
         Parameters
         ----------
@@ -157,9 +157,9 @@ class BlockKernelClassifier(ClassifiesBlocks, KernelClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
-            With an approximation also `mercer.io.Blocks`, which need not fit into memory.
+            With an approximation, also `mercer.io.Blocks`, which need not fit in memory.
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own, and their weights.
+            Omitted for `Blocks`, which carry their own targets and weights.
         sample_weight : array-like of shape (n,), optional
             Multiplies the loss of each row; rows of weight zero or less take no part.
 

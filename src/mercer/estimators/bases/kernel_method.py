@@ -147,7 +147,7 @@ class KernelMethod(Fits, CertifiedLazily, HoldsKernels):
             limit = "half of the free memory" if self.memory_limit is None else f"memory_limit={self.memory_limit!r}"
             enough = -(-Budget.limit_for(needed, data.X) // 2**20)
             raise DataError(
-                f"{purpose} needs {needed / 2**20:.3g} MiB for the kernel matrix of {data.shape[0]} rows, and {limit} "
+                f"{purpose} needs {needed / 2**20:.3g} MiB for the kernel matrix of {data.shape[0]} rows, but {limit} "
                 f'leaves {room / 2**20:.3g} MiB; set memory_limit="{enough}MiB", or {instead}'
             )
 

@@ -349,10 +349,10 @@ class Probable:
             return np.log(self.predict_proba(X))
 
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores: above 0 the second of two classes, else one column per class or pair.
+        """Signed scores: above 0 for the second of two classes, else a column for each class or pair.
 
-        The steps of isotonic probabilities may rank several classes otherwise than their scores do;
-        then the columns of the classes are the probabilities less those of a guess.
+        The steps of isotonic probabilities may rank several classes differently from their scores; then the columns of
+        the classes are the probabilities less those of a guess.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ class Probable:
         return super().decision_function(X)  # type: ignore[misc]
 
     def predict(self, X: Rows) -> Array:
-        """The label of each row of X: the most probable one where there are probabilities.
+        """The label of each row of X: the most probable one if there are probabilities.
 
         Parameters
         ----------

@@ -12,27 +12,28 @@ SCORES_OF_CLASSES = ("lac", "aps")
 
 @dataclass(frozen=True)
 class Conformal:
-    """How `predict_set` or `predict_interval` are calibrated: a value of ``conformal=``.
+    """How `predict_set` or `predict_interval` is calibrated: a value of ``conformal=``.
 
     Parameters
     ----------
     method : {"split", "cross", "leave_one_out"}, default="cross"
-        "split" sets a share of the rows aside, and the machine learns from the others only. "cross" lets it learn from
+        "split" sets a share of the rows aside, and the machine learns only from the others. "cross" lets it learn from
         all rows, and fits one more machine for each fold, without its rows (CV+). "leave_one_out" does so with one row
-        a fold, by a formula (jackknife+): for `KernelRidge` and `KernelLeastSquares`.
+        in each fold, by a formula (jackknife+), and is for `KernelRidge` and `KernelLeastSquares`.
     folds : int, default=10
-        How many folds "cross" has.
+        Number of folds of "cross".
     share : float, default=0.25
         Share of the rows that "split" sets aside.
     score : {"lac", "aps"}, optional
-        Of classifiers: how badly a class suits a row. "lac" has the smallest sets on average: one minus the
-        probability of the class, or where the machine has no probabilities, minus its decision value. "aps" has larger
-        sets where a row is doubtful and smaller ones where it is not: the probability of the class and of all that are
-        more probable; it needs probabilities. By default "lac".
+        For classifiers: how badly a class suits a row. "lac" gives the smallest sets on average: one minus the
+        probability of the class or, if the machine has no probabilities, minus its decision value. "aps" gives larger
+        sets where a row is doubtful and smaller ones where it is not: the probability of the class and of all more
+        probable ones; it needs probabilities. By default "lac".
     by_class : bool, default=False
-        Of classifiers: whether each class is covered as often as was asked, also a rare one, and not only all together.
+        For classifiers: whether every class, even a rare one, is covered as often as requested, and not only all
+        together.
     random_state : int, RandomState or None, default=None
-        Seed of who is set aside, or is in which fold; by default it is the same each time.
+        Seed that decides which rows are set aside, or which fold they are in; by default it is the same each time.
 
     Examples
     --------

@@ -68,15 +68,15 @@ class Conforming:
     def _require_plain_rows(self, X: Rows, y: Labels, sample_weight: ArrayLike | None) -> None:
         if sample_weight is not None:
             raise ParameterError(
-                "conformal needs rows of equal weight, so it cannot be combined with sample_weight; leave one of them "
-                "out (class_weight may stay)"
+                "conformal needs rows of equal weight, so it cannot be combined with sample_weight; omit one of the "
+                "two (class_weight is allowed)"
             )
         shape = np.asarray(y).shape
         if len(shape) > 1 and shape[1] != 1:
-            raise DataError(f"conformal needs one target, got y of shape {shape}; fit a machine for each")
+            raise DataError(f"conformal needs one target, got y of shape {shape}; fit one model for each target")
         if are_blocks(X):
             raise ParameterError(
-                "conformal needs rows in memory, got Blocks; fit without it, and call `conform` with rows kept aside"
+                "conformal needs rows in memory, got Blocks; fit without it, then call `conform` with rows set aside"
             )
 
     def _split(self, asked: Conformal, score: str, X: Rows, y: Labels) -> Conformity:
@@ -94,7 +94,8 @@ class Conforming:
         left = np.flatnonzero(folds >= 0)
         if len(left) == 0:
             raise DataError(
-                "conformal='cross' cannot hold out a row that is alone in its class, and every row is; fit to more rows"
+                "conformal='cross' cannot hold out the only row of a class, and every class has only one; "
+                "fit to more rows"
             )
         # With few rows, some folds may be empty.
         filled, places = np.unique(folds[left], return_inverse=True)
@@ -112,7 +113,7 @@ class Conforming:
         if functions_without is None:
             raise ParameterError(
                 "conformal='leave_one_out' is for KernelRidge and KernelLeastSquares, which have a formula for it, got "
-                f"a {type(self).__name__}; take Conformal('cross', folds=20)"
+                f"a {type(self).__name__}; use Conformal('cross', folds=20)"
             )
         self._fit_once(X, y)
         targets = column_or_1d(y).astype(np.float64)
@@ -124,15 +125,15 @@ class Conforming:
         return Conformity(residuals, np.arange(n), [functions], np.zeros(n, np.intp), score, asked.by_class)
 
     def conform(self, X: Rows, y: Labels | None = None) -> Any:
-        """Learn what conforms from rows that a fitted machine has not seen, in place of what `conformal` left out.
+        """Calibrate on rows that the fitted machine has not seen, in place of those that `conformal` left out.
 
-        So a machine at the end of a pipeline has its guarantee too, whose other steps have not seen these rows.
+        This gives the guarantee to a machine at the end of a pipeline too, if its other steps have not seen these rows.
 
         Parameters
         ----------
         X : as `predict` takes it, or Blocks
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
 
         Returns
         -------
@@ -161,7 +162,7 @@ class Conforming:
         found = vars(self).get("_conformity")
         if found is None:
             raise DataError(
-                "the machine has kept no scores of rows that were left out; fit it with conformal='cross', or call "
+                "the model holds no scores of rows left out of its fit; fit it with conformal='cross', or call "
                 "`conform` with rows that it has not seen"
             )
         return cast(Conformity, found)
@@ -173,7 +174,7 @@ def _parts(X: Rows, y: Any) -> Iterator[tuple[Rows, Array]]:
         yield X, column_or_1d(y)
         return
     if y is not None:
-        raise ParameterError("y must be left out if X is Blocks, which carry their own: Blocks(..., target=...)")
+        raise ParameterError("y must be omitted when X is Blocks, which carry their own: Blocks(..., target=...)")
     for k in range(len(X)):
         yield X.block(k).rows, np.asarray(X.targets(k)[0])
 
@@ -193,7 +194,10 @@ def _set_aside(asked: Conformal, codes: IndexArray | None, n: int) -> BoolArray:
 def _dealt_out(asked: Conformal, codes: IndexArray | None, n: int) -> IndexArray:
     """The fold of each row, -1 for one that cannot be held out since its class would be unknown without it."""
     if asked.folds > n:
-        raise DataError(f"conformal='cross' has {asked.folds} folds, got n_samples={n}; take fewer folds, or more rows")
+        raise DataError(
+            f"conformal='cross' with folds={asked.folds} needs at least as many rows, got n_samples={n}; use fewer "
+            "folds, or more rows"
+        )
     folds = generator_of(asked.random_state).permutation(np.arange(n) % asked.folds)
     for code in () if codes is None else np.unique(codes):
         members = np.flatnonzero(codes == code)

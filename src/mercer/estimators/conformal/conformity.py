@@ -50,6 +50,6 @@ class Conformity:
             enough = math.ceil(coverage / (1.0 - coverage) * (1.0 - 1e-12))
             most = math.floor(1000 * m / (m + 1)) / 1000
             raise DataError(
-                f"coverage={coverage:g} needs {enough} rows or more that were left out, and there are {m}: every "
-                f"answer would conform. Ask for {most:g} at most, or fit to more rows"
+                f"coverage={coverage:g} needs at least {enough} left-out rows, but there are only {m}, so that every "
+                f"answer would conform; ask for at most {most:g}, or fit to more rows"
             )

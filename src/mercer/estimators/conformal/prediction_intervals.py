@@ -22,7 +22,7 @@ class PredictsIntervals(Conforming):
 
     @available_if(is_conformal)
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> FloatArray:
-        """Between which values the target of each row lies: as often as `coverage` says, or more.
+        """An interval for each row, which contains its target as often as `coverage` says, or more.
 
         See the user guide for what is guaranteed, and what is not.
 

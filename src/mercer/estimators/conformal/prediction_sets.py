@@ -23,7 +23,7 @@ def is_conformal(model: Any) -> bool:
     """Whether a classifier is asked to predict sets, or has learnt to."""
     if model.conformal is None and "_conformity" not in vars(model):
         raise AttributeError(
-            "predict_set and predict_interval need a machine with `conformal`, or that `conform` was called"
+            "predict_set and predict_interval need a model fitted with `conformal`, or a call of `conform` first"
         )
     return True
 
@@ -38,7 +38,7 @@ class PredictsSets(Conforming):
 
     @available_if(is_conformal)
     def predict_set(self, X: Rows, coverage: float = 0.9) -> BoolArray:
-        """Which classes each row may be: sets that hold the true one as often as `coverage` says, or more.
+        """The classes that each row may be: a set that contains the true one as often as `coverage` says, or more.
 
         The class that `predict` gives is always in the set. See the user guide for what is guaranteed, and what is not.
 
@@ -65,7 +65,7 @@ class PredictsSets(Conforming):
 
     def _score_name(self, asked: Conformal) -> str:
         if asked.score == "aps" and not hasattr(self, "predict_proba"):
-            raise ParameterError("score='aps' needs probabilities; set probability=True, or take score='lac'")
+            raise ParameterError("score='aps' needs probabilities; set probability=True, or use score='lac'")
         return asked.score or "lac"
 
     def _codes(self, y: Array) -> IndexArray | None:
@@ -108,14 +108,14 @@ def _require_enough(found: "Conformity", coverage: float, classes: Array) -> Non
     few = [k for k, count in enumerate(counts) if rank_of(coverage, count) > count]
     if len(few) == len(classes):
         raise DataError(
-            f"coverage={coverage:g} by class needs more rows that were left out than {counts.max()}, the most that a "
-            "class has: every class would be in every set. Ask for less, fit to more rows, or take by_class=False"
+            f"coverage={coverage:g} by class needs more than {counts.max()} left-out rows in some class, the most "
+            "here; otherwise every class would be in every set. Ask for less, fit to more rows, or use by_class=False"
         )
     if few:
         listed = ", ".join(f"{classes[k].item()!r} ({counts[k]})" for k in few[:5])
         warnings.warn(
-            f"coverage={coverage:g} by class: too few rows were left out of the class {listed}, which is in every set; "
-            "ask for less, fit to more rows, or take by_class=False",
+            f"coverage={coverage:g} by class: too few rows were left out, so these classes (rows) are in every set: "
+            f"{listed}; ask for less, fit to more rows, or use by_class=False",
             UserWarning,
             stacklevel=3,
         )

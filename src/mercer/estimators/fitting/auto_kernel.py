@@ -1,8 +1,8 @@
 """Which kernel suits data, by what they are: what `kernel="auto"` stands for, in Python, in the command and in the
 Studio.
 
-Tables and rows of numbers get the kernel of `table_kernel`: columns on one scale, compared jointly and one by one. Rows
-of more columns than rows get a plane. There a kernel of distances sees all rows as about equally far from each other:
+Tables and rows of numbers get the kernel of `table_kernel`: columns on one scale, compared jointly and one by one. If
+there are more columns than rows, they get a plane: a kernel of distances sees all rows as about equally far apart, and
 on counts of words it is right two times in five where a plane is right in seven of ten.
 """
 
@@ -82,7 +82,7 @@ def kernel_for(
         return SubsetTree().normalized(), "the items are trees"
     if _is_list_of(items, Graph):
         return WeisfeilerLehman().normalized(), "the items are graphs"
-    return "rbf", "one-dimensional data, which fit will look at"
+    return "rbf", "one-dimensional data, which fit will examine"
 
 
 def _usable(y: Any, is_quantity: bool) -> Array | None:
@@ -126,7 +126,7 @@ def _is_list_of(X: Rows, kind: type | tuple[type, ...]) -> bool:
 
 def _for_rows(X: Rows, of_table: Callable[[Rows], TableKernel]) -> "tuple[str | Kernel, str]":
     """For rows in an array or a list of lists; anything but a table of finite numbers or labels is left to the fit."""
-    unknown = "rbf", "rows that fit will look at"
+    unknown = "rbf", "rows that fit will examine"
     try:
         rows = np.asarray(X)
     except ValueError:
@@ -161,7 +161,7 @@ def _told(found: TableKernel) -> str:
 
 def _for_sparse(n: int, d: int) -> tuple[str, str]:
     if d > MANY_COLUMNS:
-        return "linear", f"sparse rows of {d} columns, such as texts: a plane does, and is fast"
+        return "linear", f"sparse rows of {d} columns, such as texts: a plane is enough, and fast"
     if d >= n:
         return "linear", f"{d} columns for {n} rows: a plane separates nearly anything"
-    return "rbf", f"sparse rows of {d} numbers, fewer than the {n} rows: planes may not do"
+    return "rbf", f"sparse rows of {d} numbers, fewer than the {n} rows: a plane may not be enough"

@@ -1,11 +1,11 @@
 """What `kernel="auto"` and `C="auto"` stand for, on the training data.
 
-C is chosen by folds of some hundred rows (`strength_by_folds`), among powers of ten times a unit that follows from the
-kernel. C weighs losses against |w|^2, so it has the unit of one over a squared norm in feature space. SVMlight takes
+C is chosen by folds of a few hundred rows (`strength_by_folds`), among powers of ten times a unit that follows from the
+kernel. C weighs losses against |w|^2, so it has the unit of one over a squared norm in feature space. SVMlight uses
 C = 1 / mean k(x, x) (Joachims 1999). A free bias does not notice where the origin is: there the mean squared distance
 from the centre is what counts, mean k(x, x) - mean k(x, x'). Then alpha = C moves a function by about 1 at a typical
-distance. For regression it is times three standard deviations of y, the range of the function (after Cherkassky & Ma
-2004).
+distance. For regression it is multiplied by three standard deviations of y, the range of the function (after Cherkassky
+& Ma 2004).
 """
 
 from collections.abc import Callable

@@ -19,20 +19,20 @@ from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
 CHANGED = "the training data were changed after fit, so the fit cannot be certified; fit again"
-ELSEWHERE = "the model was learnt by another tool, and the training data, which certify a fit, are not here; fit again"
+ELSEWHERE = "the model was fitted by another tool, and the training data needed to certify it are not here; fit again"
 LEFT_BEHIND = (
-    "a copy of a model, or one from a file, has no training data, so that its fit cannot be certified anew; fit again, "
-    "or call certificate(full=True) before it is copied"
+    "a model that was copied or loaded has no training data, so its fit cannot be certified anew; fit again, or call "
+    "certificate(full=True) before copying or saving it"
 )
-NOT_KEPT = "the fit ended before its certificate was complete, and kept nothing to complete it; fit with more time"
+NOT_KEPT = "the fit ended before its certificate was complete and kept nothing to complete it from; fit with more time"
 UNREAD = (
-    "the model is a copy, or from a file, made before its certificate was read, which takes about as long as a fit "
-    "where that was large and ended early, or after the training data had been changed; fit again, and read "
-    "certificate_ before it is copied"
+    "the model was copied or saved before its certificate was read (which, after a large fit that ended early, takes "
+    "about as long as a fit), or after the training data had been changed; fit again, and read certificate_ before "
+    "copying or saving the model"
 )
 DENIED = (
-    "status_ is OPTIMAL by what fit has looked at, and the certificate, with more recomputed, shows that the tolerance "
-    "was not reached. The certificate is right: fit again with a smaller tol, and please report the data"
+    "status_ is OPTIMAL by what fit examined, but the certificate, which recomputes more, shows that the tolerance was "
+    "not reached. The certificate is right: fit again with a smaller tol, and please report the data"
 )
 
 
@@ -208,17 +208,17 @@ class CertifiedLazily(Certified):
         return self._told(self._evidence.certificates())
 
     def certificate(self, full: bool = False, callback: Callable[[float], Any] | None = None) -> Any:
-        """The certificate, or a list of them; on request one for which everything is recomputed.
+        """The certificate, or a list of them; on request with everything recomputed.
 
         Parameters
         ----------
         full : bool, default=False
-            Compute every kernel value between a training row and a support vector in double precision, and take nothing
-            over from the solver: as much work as the fit, and outside its limits. `certificate_` is then this one.
-            `status_` stays what `fit` has said; a certificate that denies OPTIMAL comes with a `ConvergenceWarning`.
+            Compute every kernel value between a training row and a support vector in double precision, and reuse
+            nothing from the solver: as much work as the fit, and outside its limits. `certificate_` is then this one.
+            `status_` stays as `fit` left it; a certificate that refutes OPTIMAL comes with a `ConvergenceWarning`.
         callback : callable, optional
-            ``callback(share)`` hears now and then what share is done; a true answer ends it with `CancelledError`.
-            That, and Ctrl-C, leave the model as it was.
+            ``callback(share)`` is called now and then with the share that is done; a true return value stops the work
+            with `CancelledError`. That, and Ctrl-C, leave the model unchanged.
 
         Returns
         -------
@@ -299,7 +299,9 @@ class _Work:
             return compute()
         except Stopped:
             if self._is_cancelled:
-                raise CancelledError("the callback ended the certificate; the model is as it was") from None
+                raise CancelledError("the callback stopped the certificate; the model is unchanged") from None
             if self.limits.reached() is Status.TIME_LIMIT:
-                raise TimeLimitError("time_limit was over before the certificate; the model is as it was") from None
+                raise TimeLimitError(
+                    "time_limit ran out before the certificate was complete; the model is unchanged"
+                ) from None
             raise KeyboardInterrupt from None

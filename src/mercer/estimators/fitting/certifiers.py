@@ -182,8 +182,8 @@ class ProblemCertifier:
         return taken_over.certificate(problem, beta, solution.gradient, intercept, self.tol, recompute, likely)
 
     def _longest(self, indices: IndexArray, count: int) -> IndexArray:
-        """The rows farthest from the origin, whose entries rounding disturbs most: at most so many, none where no row
-        is longer than others."""
+        """The rows farthest from the origin, whose entries rounding disturbs most: at most this many, none if no row is
+        longer than the others."""
         if count == 0 or not self.data.kernel.is_dot_product_form or isinstance(self.data.kernel, Precomputed):
             return indices[:0]
         count = min(count, taken_over.SAMPLE // 4)
@@ -194,7 +194,7 @@ class ProblemCertifier:
         """|x - origin|^2 of all rows, but for a constant."""
         X, origin = self.data.X, self.data.origin
         norms = squared_norms(X)
-        # In the precision of X, which suffices to compare: to convert that took as long as a tenth of a fit.
+        # In the precision of X, which suffices for a comparison: converting it took a tenth of the time of a fit.
         return norms if origin is None else norms - 2.0 * np.asarray(X @ origin.astype(X.dtype)).ravel()
 
 

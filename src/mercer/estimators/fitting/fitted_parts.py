@@ -4,12 +4,12 @@ A model that comes from a file, from another library or from a larger model is n
 
 | part | what it is |
 |---|---|
-| `calibration` | what makes probabilities of values, or None |
+| `calibration` | what turns decision values into probabilities, or None |
 | `conformity` | what prediction sets and intervals are made of |
 | `constant`, `centre` | of a ball: k(x, x) where it is the same for all x, and the squared norm of the centre |
 | `evidence`, `proof` | the certificate to be, or why there is none |
 | `factor` | of landmarks: the Cholesky factor of their kernel matrix |
-| `form` | of Pegasos: its run, which can go on |
+| `form` | of Pegasos: its run, which can be continued |
 | `has_pairs` | whether there is a function for each pair of classes |
 | `is_flat` | whether targets were one column, without a second dimension |
 | `items` | training items of a kernel that is a Python function, or None |
@@ -19,7 +19,7 @@ A model that comes from a file, from another library or from a larger model is n
 | `n_features_out` | how many columns a transformation gives |
 | `rule` | of a discriminant: means and priors of the classes |
 | `sparse` | whether coefficients are kept as a sparse matrix |
-| `traces` | how the solvers went |
+| `traces` | the traces of the solvers |
 """
 
 from typing import Any
@@ -51,5 +51,5 @@ def drop_part(model: Any, name: str) -> None:
 
 def _attribute(name: str) -> str:
     if name not in PARTS:
-        raise KeyError(f"no fitted model has a part {name!r}; there are {', '.join(sorted(PARTS))}")
+        raise KeyError(f"no fitted model has a part {name!r}; the parts are {', '.join(sorted(PARTS))}")
     return f"_{name}"

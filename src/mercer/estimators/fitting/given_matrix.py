@@ -1,4 +1,4 @@
-"""Kernel matrices that the user gives, or that a function of the user's returns."""
+"""Kernel matrices given by the user, or returned by a user's function."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ def _require_symmetric(K: Any) -> None:
     if distance > SYMMETRY * largest:
         raise DataError(
             f"the precomputed matrix must be symmetric, but K[{i}, {j}] = {K[i, j]:g} and "
-            f"K[{j}, {i}] = {K[j, i]:g}; (K + K.T) / 2 makes it so"
+            f"K[{j}, {i}] = {K[j, i]:g}; pass (K + K.T) / 2"
         )
 
 
@@ -102,7 +102,7 @@ def require_symmetric_function(kernel: Any, items: Any) -> None:
         first, second = places[i], places[j]
         raise DataError(
             f"the kernel function must be symmetric, but K[{first}, {second}] = {K[i, j]:g} and "
-            f"K[{second}, {first}] = {K[j, i]:g}; the mean of k(x, y) and k(y, x) is"
+            f"K[{second}, {first}] = {K[j, i]:g}; return the mean of k(x, y) and k(y, x)"
         )
 
 
@@ -110,7 +110,7 @@ def require_not_negative(K: Any) -> None:
     """Refuse a matrix with a negative entry where entries must be densities."""
     i, j = np.unravel_index(np.argmin(K), K.shape)
     if K[i, j] < 0:
-        raise DataError(f"the precomputed matrix must be nowhere negative, got K[{i}, {j}] = {K[i, j]:g}")
+        raise DataError(f"the precomputed matrix must have no negative entry, got K[{i}, {j}] = {K[i, j]:g}")
 
 
 def _in_rows(K: Array) -> Array:

@@ -160,7 +160,7 @@ def _targets(y: Array) -> FloatArray:
     y = np.asarray(y, dtype=np.float64)
     if not np.abs(y).max(initial=0.0) < LARGEST_TARGET:
         largest = y.flat[np.abs(y).argmax()]
-        raise DataError(f"y must be below {LARGEST_TARGET:g} in size, got {largest:g}; scale the targets")
+        raise DataError(f"y must be below {LARGEST_TARGET:g} in absolute value, got {largest:g}; scale the targets")
     return y
 
 

@@ -26,7 +26,7 @@ def advised(estimator: Any, X: Rows, error: ValueError | TypeError) -> ValueErro
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":  # no kernel takes complex numbers
         return error
     if _is_list_of(X, str):
-        return DataError(f"X holds texts, and {_name(estimator)} takes rows of numbers; {_for_texts(estimator)}")
+        return DataError(f"X holds texts, but {_name(estimator)} takes rows of numbers; {_for_texts(estimator)}")
     try:
         columns = _columns(X)
     except (DataError, ValueError, TypeError):
@@ -34,7 +34,9 @@ def advised(estimator: Any, X: Rows, error: ValueError | TypeError) -> ValueErro
     for column in columns:
         if column.kind != "number" and not column.missing.all():
             value = next(value for value, gone in zip(column.values, column.missing, strict=True) if not gone)
-            what = f"column {column.name!r} holds {str(value)[:40]!r}, which is no number (could not convert to float)"
+            what = (
+                f"column {column.name!r} holds {str(value)[:40]!r}, which is not a number (could not convert to float)"
+            )
             return DataError(f"{what}; {_for_tables(estimator, _has_auto(estimator))}")
         if column.missing.any():
             row = int(np.flatnonzero(column.missing)[0])
@@ -69,7 +71,7 @@ def _for_texts(estimator: Any) -> str:
 
 def _for_tables(estimator: Any, has_auto: bool) -> str:
     if not hasattr(estimator, "kernel"):
-        return 'SVC(kernel="auto") learns from columns of any kind, and TableFeatures makes numbers of them'
+        return 'SVC(kernel="auto") learns from columns of any kind, and TableFeatures turns them into numbers'
     auto = 'kernel="auto" or ' if has_auto else ""
     return f"pass {auto}kernel=Columns.infer(X), which takes columns of any kind and keeps missing values"
 

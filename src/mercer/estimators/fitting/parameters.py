@@ -25,9 +25,9 @@ def require_number(
     else:
         fine = above < cast(float, value) < below and least <= cast(float, value) <= most
     if not fine:
-        bounds = {f" above {above:g}": above, f" below {below:g}": below}
-        bounds |= {f", {least:g} or more": least, f", {most:g} or less": most}
-        told = "".join(text for text, bound in bounds.items() if np.isfinite(bound))
+        bounds = {f" above {above:g}": above, f", {least:g} or more": least}
+        bounds |= {f" below {below:g}": below, f" at most {most:g}": most}
+        told = " and".join(text for text, bound in bounds.items() if np.isfinite(bound))
         raise ParameterError(f"{name} must be a finite number{told}, got {value!r}")
 
 

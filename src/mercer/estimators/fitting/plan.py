@@ -1,4 +1,4 @@
-"""What other rooms ask of an estimator beside scikit-learn's contract: `FitPlan`, and functions that ask it.
+"""What other rooms ask of an estimator besides scikit-learn's contract: `FitPlan`, and functions that ask it.
 
 Selection solves many fits at once, or in another order; it needs a fit up to the point where something is solved.
 """

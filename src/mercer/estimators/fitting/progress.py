@@ -25,13 +25,13 @@ _REMEDIES = {
     # The first sentence is LIBSVM's, by way of scikit-learn: programs look for it.
     Status.ITERATION_LIMIT: (
         "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler "
-        "or MinMaxScaler. A larger max_iter, or warm_start=True and another fit, goes on."
+        "or MinMaxScaler. To continue, raise max_iter, or set warm_start=True and fit again."
     ),
-    Status.TIME_LIMIT: "A larger time_limit, or warm_start=True and another fit, goes on.",
+    Status.TIME_LIMIT: "To continue, raise time_limit, or set warm_start=True and fit again.",
     Status.MEMORY_LIMIT: "Raise memory_limit.",
     Status.STALLED: "Scale the features, or lower C.",
-    Status.NOT_CONVEX: "mercer_check(kernel, X) shows why; other parameters, or another kernel, have one optimum.",
-    Status.INTERRUPTED: "warm_start=True and another fit goes on.",
+    Status.NOT_CONVEX: "mercer_check(kernel, X) shows why; other parameters, or another kernel, give one optimum.",
+    Status.INTERRUPTED: "To continue, set warm_start=True and fit again.",
 }
 
 
@@ -119,7 +119,8 @@ def _stage(point: Any) -> str:
     if stage == "problems":
         return f"{point.working_set} of {point.active} problems solved"
     if stage == "pass":
-        return f"pass {point.iterations or 'to look'}: {point.working_set:,} of {point.active:,} rows"
+        which = f"pass {point.iterations}" if point.iterations else "first look"
+        return f"{which}: {point.working_set:,} of {point.active:,} rows"
     return ""
 
 

@@ -1,7 +1,7 @@
 """What `random_state` stands for, in every estimator: without one a fit is the same each time.
 
-scikit-learn takes NumPy's global state for None. A model whose certificate anybody can check should be one that anybody
-can fit again, so None is a seed like another here, the number 0.
+For None, scikit-learn uses NumPy's global state. A model whose certificate anyone can check should be one that anyone
+can fit again, so None is a seed like any other here: the number 0.
 """
 
 from typing import TypeAlias

@@ -45,7 +45,7 @@ def two_class_tasks(
 
 
 def problem_count(n_classes: int, multi_class: str) -> int:
-    """How many two-class problems so many classes make."""
+    """How many two-class problems this many classes make."""
     return n_classes if n_classes > 2 and multi_class == "ovr" else n_classes * (n_classes - 1) // 2
 
 
@@ -55,7 +55,7 @@ def require_few(n_classes: int, multi_class: str) -> None:
     if n_problems > MOST_PROBLEMS:
         raise DataError(
             f"{n_classes} classes make {n_problems} two-class problems, more than {MOST_PROBLEMS}; "
-            'multi_class="ovr" makes fewer, and labels that are quantities ask for a regression'
+            'multi_class="ovr" makes fewer; if the labels are quantities, use a regressor'
         )
 
 

@@ -38,7 +38,7 @@ def some_weights(given: ArrayLike | None, n: int) -> FloatArray:
     """`row_weights`, or ones, some positive: for methods without classes or C."""
     weights = np.ones(n) if given is None else row_weights(given, n)
     if not weights.any():
-        raise DataError("sample_weight must be positive somewhere, got only zeros or less")
+        raise DataError("sample_weight must be positive for some row, got none above zero")
     return weights
 
 
@@ -75,7 +75,9 @@ def _require_every_class(weights: FloatArray, codes: IndexArray, classes: Array)
         raise DataError("Invalid input - all samples with positive weights belong to the same class")
     if not present.all():
         missing = classes[int(present.argmin())].item()
-        raise DataError(f"class {missing!r} has no sample of positive weight; drop its rows, or give them weight")
+        raise DataError(
+            f"class {missing!r} has no sample of positive weight; drop its rows, or give one of them a positive weight"
+        )
 
 
 def class_weights(given: dict[Any, float] | str | None, classes: Array, y: Array) -> FloatArray:
@@ -112,7 +114,7 @@ def weighted_C(
     """C times the weights of class and sample, for each point."""
     n, factors = len(codes), class_weight[codes]
     if weights is not None:
-        # A row of weight two counts as two, also where C depends on the number of rows.
+        # A row of weight two counts as two, even if C depends on the number of rows.
         n, factors = total_weight(weights), factors * weights
     # An overflowing product is a hard margin; a weight of zero stays zero.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -54,31 +54,32 @@ class KernelDensity(OutlierMixin, HoldsKernels):
     Parameters
     ----------
     bandwidth : float, "scott" or "silverman", default=1.0
-        Unit of distance.
+        Unit of distance: a positive number, or a rule by the numbers of rows and columns.
     kernel : str or Kernel, default="gaussian"
-        "gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", as in scikit-learn; or a
-        `Kernel` such as ``Matern(1.5, 1.0)``, or its text, to whose distances the bandwidth applies too. A
-        kernel of texts, trees or other items, a function of two items or "precomputed" gives the log density
-        up to a constant: such items have no volume. It must be nowhere negative, with k(x, x) the same for all.
+        "gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", as in scikit-learn; or a `Kernel` such
+        as ``Matern(1.5, 1.0)``, or its text, to whose distances the bandwidth applies too. A kernel of texts, trees or
+        other items, a function of two items or "precomputed" gives the log density up to a constant: such items have no
+        volume. It must have no negative values, and the same k(x, x) for all.
     level : float, default=0.05
-        Share of the training rows outside of the level set, each judged by the density that the
-        others give it.
+        Share of the training rows outside the level set, each judged by the density that the others give it.
     n_jobs : int, optional
-        Threads; every core by default.
+        Number of threads; all cores by default.
 
     Attributes
     ----------
     bandwidth_ : float
+        The bandwidth used.
     is_normalized_ : bool
-        Whether the density has integral one; where it is False, log densities lack a constant.
+        Whether the density integrates to one; if not, log densities lack a constant.
     offset_ : float
-        Log density at the border of the level set. Every row is judged by all the others, which takes longer
-        than all the rest: so it is found when `predict` or `decision_function` first asks.
+        Log density at the border of the level set. Every row is judged by all the others, which takes longer than the
+        rest of the fit, so it is computed when `predict` or `decision_function` first needs it.
     expansion_ : Expansion
         The density, but for its normalisation.
     log_normalizer_ : float
         Logarithm of the divisor of the sum of kernels.
     n_features_in_, feature_names_in_
+        Number of features seen by `fit`, and their names, if X has names and all are strings.
 
     References
     ----------
@@ -192,7 +193,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         operator = (
             GivenOperator(part.X, self.n_jobs) if given else EvaluatedOperator(part.kernel, part.prepare, self.n_jobs)
         )
-        remedy = "divide K[i, j] by sqrt(K[i, i] K[j, j])" if given else "Normalized(kernel) makes it so"
+        remedy = "divide K[i, j] by sqrt(K[i, i] K[j, j])" if given else "use Normalized(kernel)"
         largest = density.common_diagonal(operator.diag, remedy)
         self.log_normalizer_ = float(np.log(weights.sum() * largest))
         self.expansion_ = Expansion.single(data.kernel, data.expansion_vectors(used), weights[:, None], np.zeros(1))
@@ -276,7 +277,7 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Rows) -> Array:
-        """1 inside of the level set, -1 outside.
+        """1 inside the level set, -1 outside.
 
         Parameters
         ----------
@@ -304,7 +305,9 @@ class KernelDensity(OutlierMixin, HoldsKernels):
         """
         check_is_fitted(self, "expansion_")
         if not self.is_normalized_:
-            raise ParameterError(f"samples can be drawn from densities of rows only, not with kernel={self.kernel!r}")
+            raise ParameterError(
+                f"samples can be drawn only from densities of rows of numbers, not with kernel={self.kernel!r}"
+            )
         require_count("n_samples", n_samples, least=0)
         kernel, rng = self.expansion_.kernel, check_random_state(random_state)
         weights = self.expansion_.groups[0].coefficients[:, 0]

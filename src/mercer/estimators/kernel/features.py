@@ -64,15 +64,15 @@ class Nystroem(_Features):
     """Features from landmarks, whose inner products are the kernel as far as the landmarks describe it.
 
     A row has the coordinates L^-1 k(Z, x) with the landmarks Z and the factor L of their kernel matrix, so that a
-    linear machine on them is the kernel machine that `LowRank` asks for, which says in addition how far from the exact
-    one it is. The parameters up to `n_jobs` are scikit-learn's. Features differ from those of scikit-learn by a
-    rotation, which no linear machine notices.
+    linear machine on them is the kernel machine that `LowRank` asks for, which also says how far it is from the exact
+    one. The parameters up to `n_jobs` are scikit-learn's. Features differ from those of scikit-learn by a rotation,
+    which no linear machine notices.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function
         ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
@@ -84,14 +84,14 @@ class Nystroem(_Features):
     kernel_params : dict, optional
         Keyword arguments for a kernel that is a function.
     n_components : int, default=100
-        How many landmarks there are; as many as rows, with a warning, where those are fewer.
+        Number of landmarks; if there are fewer rows, all of them, with a warning.
     random_state : int, RandomState or None, default=None
         Seed of the random draws; by default it is the same each time.
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
     choice : {"uniform", "rpcholesky"}, default="uniform"
-        How landmarks are drawn: all rows alike, or by randomly pivoted Cholesky (see `LowRank`).
+        How landmarks are drawn: uniformly from the rows, or by randomly pivoted Cholesky (see `LowRank`).
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Nystroem(_Features):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     References
     ----------
@@ -180,7 +180,7 @@ class Nystroem(_Features):
         n = data.shape[0]
         if self.n_components > n:
             warnings.warn(
-                f"n_components={self.n_components} is more than there are rows: {n} landmarks are taken, all of them, "
+                f"n_components={self.n_components} exceeds the number of rows: all {n} are taken as landmarks, "
                 "and the exact machine is as quick",
                 UserWarning,
                 stacklevel=4,
@@ -249,23 +249,23 @@ class Nystroem(_Features):
         if given and (is_function(self.kernel) or is_precomputed(self.kernel)):
             raise ParameterError(
                 f"{given[0]} must be None where the kernel is a function or precomputed, got "
-                f"{getattr(self, given[0])!r}; kernel_params has a function's own"
+                f"{getattr(self, given[0])!r}; pass a function's own in kernel_params"
             )
 
 
 class RandomFourierFeatures(_Features):
-    """Random cosines whose inner products are about the Gaussian kernel.
+    """Random cosines whose inner products approximate the Gaussian kernel.
 
-    The parameters are those of scikit-learn's `RBFSampler`, and the same seed gives the same features. A linear
-    machine on them has a certificate of its own gap. How far it is from the kernel machine cannot be told: random
-    features span no part of the kernel's feature space, so there is no `distance_`. Landmarks have one: see `LowRank`.
+    The parameters are those of scikit-learn's `RBFSampler`, and the same seed gives the same features. A linear machine
+    on them has a certificate of its own gap. How far it is from the kernel machine is unknown: random features span no
+    part of the kernel's feature space, so there is no `distance_`. Landmarks have one: see `LowRank`.
 
     Parameters
     ----------
     gamma : float or "scale", default=1.0
-        Of the kernel exp(-gamma |x - y|^2), 0 or more; "scale" is 1 / (n_features * X.var()).
+        Coefficient of the kernel exp(-gamma |x - y|^2), 0 or more; "scale" is 1 / (n_features * X.var()).
     n_components : int, default=100
-        How many features there are.
+        Number of features.
     random_state : int, RandomState or None, default=None
         Seed of the random draws; by default it is the same each time.
 
@@ -278,7 +278,7 @@ class RandomFourierFeatures(_Features):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     References
     ----------
@@ -314,7 +314,7 @@ class RandomFourierFeatures(_Features):
         """There is none."""
         raise AttributeError(
             "random Fourier features have no distance to the exact machine: they span no part of the kernel's feature "
-            "space. The gap of a linear machine on them is its own; LowRank and its landmarks have a distance"
+            "space. The gap of a linear machine on them is its own; LowRank, with landmarks, has a distance"
         )
 
     def fit(self, X: Rows, y: Any = None) -> Self:

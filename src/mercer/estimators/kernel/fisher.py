@@ -46,8 +46,8 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     n_components : int, optional
         Number of directions, at most n_classes - 1, which is the default. `predict` uses no others.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function
         ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", default="scale"
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
@@ -61,15 +61,16 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     alpha : float, default=0.1
         The penalty, positive.
     priors : array-like of shape (n_classes,), optional
-        Probabilities of the classes, positive numbers with sum 1; by default the weighted shares of the training rows.
+        Probabilities of the classes, positive numbers that sum to 1; by default the weighted shares of the training
+        rows.
     kernel_params : dict, optional
         Keyword arguments for a kernel that is a function.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         How the linear equations are solved: by a factor of the kernel matrix ("cholesky"), or by conjugate gradients
-        ("cg"), which never hold the matrix. "auto" takes "cg" if the matrix does not fit in memory or iterations are
+        ("cg"), which never hold the matrix. "auto" uses "cg" if the matrix does not fit in memory or iterations are
         quicker.
     rank : int, default=500
-        Largest number of rows of the kernel matrix that the preconditioner of conjugate gradients takes.
+        Largest number of rows of the kernel matrix that the preconditioner of conjugate gradients uses.
     tol : float, default=1e-8
         Largest residual of the equations, relative to their right-hand sides; positive.
     max_iter : int, default=-1
@@ -118,7 +119,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     References
     ----------
@@ -247,7 +248,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         n_classes = len(counts)
         priors = require_numbers("priors", self.priors)
         if priors.shape != (n_classes,) or not (priors > 0).all() or not np.isclose(priors.sum(), 1.0):
-            raise ParameterError(f"priors must be {n_classes} positive numbers of sum 1, got {self.priors!r}")
+            raise ParameterError(f"priors must be {n_classes} positive numbers that sum to 1, got {self.priors!r}")
         return priors
 
     def _solve(self, data: "TrainingData", problem: "Ridge", limits: Limits) -> tuple[FloatArray, Any]:
@@ -257,7 +258,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         )
         if self.solver == "cholesky":
             needed = request.factor_bytes(data.shape[0])
-            self._require_room(data, needed, 'solver="cholesky"', 'take solver="cg"')
+            self._require_room(data, needed, 'solver="cholesky"', 'use solver="cg"')
         try:
             operator = CenteredOperator(self._operator(data, limits), stop=limits.stop, shares=_shares(problem))
         except Stopped:

@@ -40,8 +40,8 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function
         ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
@@ -71,8 +71,8 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
     conformal : {None, "split", "cross", "leave_one_out"} or Conformal, default=None
-        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits) or one by one ("leave_one_out", by a formula). See `mercer.Conformal`.
+        Whether to calibrate `predict_interval`, on rows set aside ("split"), left out fold by fold ("cross", ten more
+        fits) or left out one by one ("leave_one_out", by a formula). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class KernelLeastSquares(PredictsIntervals, KernelRegression):
         self, data: "TrainingData", targets: FloatArray, scale: FloatArray, used: IndexArray, limits: Limits
     ) -> None:
         part, scale, wanted = data.subset(used), scale[used], targets[used]
-        instead = 'take KernelRidge(solver="cg") with a small alpha'
+        instead = 'use KernelRidge(solver="cg") with a small alpha'
         self._require_room(part, pseudo_inverse.memory(len(used)), "KernelLeastSquares", instead)
         coefficients = cast(FloatArray, np.zeros(targets.shape))
         try:

@@ -68,9 +68,9 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
         Weight of the losses against the norm, positive and finite.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -109,10 +109,10 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
     verbose : bool, default=False
         Whether to print a line to standard error after every round.
     approximation : LowRank, optional
-        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+        Restricts the machine to landmarks, for many rows: see `mercer.LowRank`. By default the machine is exact.
     conformal : {None, "split", "cross"} or Conformal, default=None
-        Whether to keep what `predict_set` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits). See `mercer.Conformal`.
+        Whether to calibrate `predict_set`, on rows set aside ("split") or left out fold by fold ("cross", ten more
+        fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     certificate_ : Certificate
         Certificate of all functions together; its `kkt_violation` is the quantity that `tol` bounds.
     status_ : Status

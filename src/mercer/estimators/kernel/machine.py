@@ -72,9 +72,9 @@ class _OneRisk:
 class KernelMachine(KernelClassifier):
     """The function of least regularised loss in the space of a kernel, for any convex loss.
 
-    It minimises the sum of losses plus alpha times |w|^2, whose minimiser is a sum of kernels at
-    the training rows (the representer theorem). Losses of the margin classify, losses of the
-    residual predict quantities, or classify by quantities of +1 and -1.
+    It minimises the sum of losses plus alpha times |w|^2, whose minimiser is a sum of kernels at the training rows (the
+    representer theorem). Losses of the margin classify; losses of the residual predict quantities, or classify by
+    targets of +1 and -1.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ class KernelMachine(KernelClassifier):
         loss "squared" it is the alpha of `KernelRidge`. `Regularization` offers the forms with a mean.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`. "auto" is only for classification.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why. "auto" is only for classification.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -278,7 +278,9 @@ class KernelMachine(KernelClassifier):
 
     def _finite(self, C: FloatArray) -> FloatArray:
         if not np.isfinite(C).all():
-            raise ParameterError(f"alpha must leave finite weights for the losses, got {self.alpha!r}; raise it")
+            raise ParameterError(
+                f"alpha must be large enough for finite weights of the losses, got {self.alpha!r}; raise it"
+            )
         return C
 
     def _learn(self, limits: "Limits", X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
@@ -320,7 +322,7 @@ class KernelMachine(KernelClassifier):
 
     @available_if(is_for_labels)
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores: above 0 the second of two classes, else one column a class or a pair; not for quantities.
+        """Signed scores: above 0 for the second of two classes, else one column per class or pair; not for quantities.
 
         Parameters
         ----------

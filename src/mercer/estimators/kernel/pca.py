@@ -38,8 +38,8 @@ class KernelPCA(SpectralMethod):
     n_components : int, optional
         Number of components; by default every component whose eigenvalue is more than rounding error.
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function
         ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
@@ -58,8 +58,8 @@ class KernelPCA(SpectralMethod):
         Whether to learn the way back from coordinates to rows, by kernel ridge regression.
     eigen_solver : {"auto", "dense", "arpack", "krylov", "randomized"}, default="auto"
         "dense" finds all eigenvalues by LAPACK. "krylov" (or "arpack", whose block form it is) finds the largest to
-        `tol`, and turns to "dense" if they are too close together for iterations and there is room. "randomized" takes
-        a fixed number of power steps. "auto" takes "dense" for up to 500 rows, or for more than a sixth as many
+        `tol`, and switches to "dense" if they are too close together for iterations and there is room. "randomized"
+        takes a fixed number of power steps. "auto" uses "dense" for up to 500 rows, or for more than a sixth as many
         components as rows, and otherwise "krylov".
     tol : float, default=0
         Largest residual of an eigenpair relative to the largest eigenvalue; 0 stands for 1e-10.
@@ -85,7 +85,7 @@ class KernelPCA(SpectralMethod):
     verbose : bool, default=False
         Whether to print the progress of the solver to standard error.
     approximation : LowRank, optional
-        Restricts the components to some landmarks, for many rows: see `mercer.LowRank`. By default they are exact.
+        Restricts the components to landmarks, for many rows: see `mercer.LowRank`. By default they are exact.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class KernelPCA(SpectralMethod):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     References
     ----------
@@ -216,7 +216,8 @@ class KernelPCA(SpectralMethod):
         if self.fit_inverse_transform and (is_precomputed(self.kernel) or takes_items(self.kernel)):
             # The first sentence is scikit-learn's.
             raise ParameterError(
-                "Cannot fit_inverse_transform with a precomputed kernel. Only rows of numbers have pre-images here."
+                "Cannot fit_inverse_transform with a precomputed kernel. Only rows of numbers have pre-images "
+                "here; pass them, and name their kernel."
             )
 
     def _fit_rows(self, X: Rows, data: TrainingData, limits: "Limits") -> None:
@@ -263,7 +264,7 @@ class KernelPCA(SpectralMethod):
         self._pre_images = self._expansion(data, found.X, np.zeros(rows.shape[1]))
 
     def fit_transform(self, X: Rows, y: Any = None) -> FloatArray:
-        """Fit, and the coordinates of the training rows, from the eigenvectors themselves.
+        """Fit, and return the coordinates of the training rows, from the eigenvectors themselves.
 
         Parameters
         ----------
@@ -285,7 +286,7 @@ class KernelPCA(SpectralMethod):
         """
         require_fitted(self)
         if not hasattr(self, "_pre_images"):
-            raise NotFittedError("pre-images were not learned; fit again with fit_inverse_transform=True")
+            raise NotFittedError("pre-images were not learnt; fit again with fit_inverse_transform=True")
         return self._rows_near
 
     def _rows_near(self, X: Rows) -> FloatArray:

@@ -56,8 +56,8 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     alpha : float or array-like of shape (n_targets,), default=1.0
         The penalty, 0 or more; one for all targets, or one for each.
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function
         ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
@@ -78,13 +78,12 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     leave_one_out : bool, default=False
         Whether to compute `loo_`, which takes the inverse of the factor: twice the work of a fit.
     solver : {"auto", "cholesky", "cg"}, default="auto"
-        "cg" never holds the kernel matrix. "auto" takes it where the matrix does not fit; where it does, a
-        factor or, from 3,000 rows on and if alpha is not tiny, iterations on the matrix in memory (`solver_` is
-        "cg" then too).
+        "cg" never holds the kernel matrix. "auto" uses it if the matrix does not fit; if it does, a factor or, from
+        3,000 rows on and unless alpha is tiny, iterations on the matrix in memory (`solver_` is then "cg" too).
     preconditioner : {"pivoted", "nystroem"}, default="pivoted"
         Preconditioner of conjugate gradients, from rows chosen one by one ("pivoted") or at random ("nystroem").
     rank : int, default=500
-        Largest number of rows of the kernel matrix that the preconditioner takes.
+        Largest number of rows of the kernel matrix that the preconditioner uses.
     tol : float, default=1e-8
         Largest residual of the normal equations, relative to the targets; positive.
     max_iter : int, default=-1
@@ -92,8 +91,8 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     time_limit : float, optional
         Seconds allowed for the whole fit; no limit by default.
     memory_limit : int or str, optional
-        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. If there is
-        no room for a factor or for eigenvalues that were asked for, `fit` raises an error.
+        Memory for the fit in bytes, or as text such as "2GiB"; by default half of the free memory. If there is no room
+        for a factor or for eigenvalues that were requested, `fit` raises an error.
     n_jobs : int, optional
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
@@ -104,10 +103,10 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     random_state : int, RandomState or None, default=None
         Seed for the rows of the "nystroem" preconditioner; None stands for 0.
     approximation : LowRank, optional
-        Restricts the function to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+        Restricts the function to landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
     conformal : {None, "split", "cross", "leave_one_out"} or Conformal, default=None
-        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits) or one by one ("leave_one_out", by a formula). See `mercer.Conformal`.
+        Whether to calibrate `predict_interval`, on rows set aside ("split"), left out fold by fold ("cross", ten more
+        fits) or left out one by one ("leave_one_out", by a formula). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -120,8 +119,8 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     jitter_ : float
         The amount added to the penalty because the matrix was singular to working precision.
     loo_ : LeaveOneOut
-        `predictions`, `mean_squared_error` and `generalized` (cross-validation); NaN where a singular matrix leaves
-        a row's own prediction open.
+        `predictions`, `mean_squared_error` and `generalized` (cross-validation); NaN where a singular matrix leaves a
+        row's own prediction undetermined.
     alpha_errors_ : ndarray
         The criterion for each of `alphas`.
     certificate_ : RidgeCertificate
@@ -144,7 +143,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     References
     ----------
@@ -234,7 +233,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
-            With an approximation also `mercer.io.Blocks`, which have their targets and weights.
+            With an approximation, also `mercer.io.Blocks`, which carry their own targets and weights.
         y : array-like of shape (n,) or (n, n_targets)
         sample_weight : float or array-like of shape (n,), optional
             Multiplies the loss of each row; rows of weight zero or less take no part.
@@ -321,7 +320,7 @@ class KernelRidge(PredictsIntervals, RegressesBlocks, KernelRegression):
             self._require_room(data, ridge_gcv.memory(n), "alphas", 'choose alpha in another way, with solver="cg"')
         if request.method == "cholesky":
             purpose, instead = ("leave_one_out=True", "leave_one_out=False") if self.leave_one_out else _CHOLESKY
-            self._require_room(data, request.factor_bytes(n), purpose, f"take {instead}")
+            self._require_room(data, request.factor_bytes(n), purpose, f"use {instead}")
 
     def _chosen(self, problem: Ridge, data: "TrainingData", limits: Limits) -> "tuple[Ridge, SymmetricOperator]":
         """The problem with the penalty chosen by leave-one-out, and its matrix."""

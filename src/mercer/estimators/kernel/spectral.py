@@ -57,10 +57,10 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
     _remedies: ClassVar = {
         Status.ITERATION_LIMIT: "A larger max_iter or tol helps.",
         Status.TIME_LIMIT: "A larger time_limit helps.",
-        Status.STALLED: 'A larger tol helps, or a memory_limit that has room for eigen_solver="dense".',
+        Status.STALLED: 'A larger tol helps, or a memory_limit with room for eigen_solver="dense".',
         Status.NOT_CONVEX: (
-            "Components are of positive eigenvalues, and there are others: mercer_check(kernel, X) shows why, and "
-            "repair(gram) makes the nearest matrix that has none."
+            "Components belong to positive eigenvalues, and there are negative ones: mercer_check(kernel, X) shows "
+            "why, and repair(gram) gives the nearest matrix that has none."
         ),
         Status.INTERRUPTED: "Fit again.",
     }
@@ -140,7 +140,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         operator = self._operator(data, limits)
         # An eigenvalue may be as large as a row sum.
         if not operator.n * operator.size < np.finfo(np.float64).max:
-            raise DataError(f"kernel values overflow on X, the largest is {operator.size:g}; divide them by a constant")
+            raise DataError(f"kernel values overflow on X: the largest is {operator.size:g}; divide them by a constant")
         return operator
 
     def _eigenpairs(
@@ -221,7 +221,7 @@ class SpectralMethod(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMe
         if self.n_components is not None:
             kind = "centred kernel matrix" if self._is_centred else "kernel matrix"
             has = f"has rank {rank}" if is_convex else f"has only {rank} positive eigenvalues"
-            beyond = ", those beyond are zero" if kept > rank else ""
+            beyond = ", and those beyond are zero" if kept > rank else ""
             self._missing = (
                 f"n_components={self.n_components}, but the {kind} {has}: there are {rank} components{beyond}"
             )

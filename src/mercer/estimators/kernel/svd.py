@@ -20,8 +20,8 @@ class KernelSVD(SpectralMethod):
     n_components : int or None, default=2
         Number of components; None keeps every one whose singular value is more than rounding error.
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function
         ``function(x, y, **kernel_params)`` that returns the kernel of two items as a number.
     gamma : float, "scale", "auto" or "median", optional
         Coefficient of the named kernels that have one ("rbf", "poly", "sigmoid", "laplacian" and "chi2"). A
@@ -36,8 +36,8 @@ class KernelSVD(SpectralMethod):
         Keyword arguments for a kernel that is a function.
     eigen_solver : {"auto", "dense", "arpack", "krylov", "randomized"}, default="auto"
         "dense" finds all eigenvalues by LAPACK. "krylov" (or "arpack", whose block form it is) finds the largest to
-        `tol`, and turns to "dense" if they are too close together for iterations and there is room. "randomized" takes
-        a fixed number of power steps. "auto" takes "dense" for up to 500 rows, or for more than a sixth as many
+        `tol`, and switches to "dense" if they are too close together for iterations and there is room. "randomized"
+        takes a fixed number of power steps. "auto" uses "dense" for up to 500 rows, or for more than a sixth as many
         components as rows, and otherwise "krylov".
     tol : float, default=0
         Largest residual of an eigenpair relative to the largest eigenvalue; 0 stands for 1e-10.

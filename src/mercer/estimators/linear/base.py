@@ -72,7 +72,9 @@ class LinearEstimator(Fits, Certified, ShowsFit):
         require_choice("bias", self.bias, BIASES)
         require_choice("solver", self.solver, linear_machine.SOLVERS)
         if not self.fit_intercept and self.bias == "free":
-            raise ParameterError("bias='free' asks for an intercept, and fit_intercept=False for none; change one")
+            raise ParameterError(
+                "bias='free' contradicts fit_intercept=False, which asks for no intercept; change one of them"
+            )
 
     @property
     def _bias(self) -> str:
@@ -89,10 +91,10 @@ class LinearEstimator(Fits, Certified, ShowsFit):
             raise ParameterError(
                 "Unsupported set of arguments: The combination of "
                 f"penalty='{getattr(self, 'penalty', 'l2')}' and loss='{self.loss}' is not supported when "
-                f"dual={self.dual}; dual='auto' chooses what is"
+                f"dual={self.dual}; dual='auto' chooses one that is"
             )
         if "auto" not in (wanted, self.solver) and wanted != self.solver:
-            raise ParameterError(f"solver={self.solver!r} contradicts dual={self.dual!r}; leave one of them 'auto'")
+            raise ParameterError(f"solver={self.solver!r} contradicts dual={self.dual!r}; set one of them to 'auto'")
         return self.solver if wanted == "auto" else wanted
 
     def _limits(self) -> Limits:
@@ -168,7 +170,7 @@ class LinearClassifier(PredictsByScore, ClassifiesBlocks, ClassifierMixin, Linea
         return linear_scores(prediction_rows(self, X), self.coef_, self.intercept_)
 
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores: above 0 the second of two classes, else one column a class.
+        """Signed scores: above 0 for the second of two classes, otherwise one column for each class.
 
         Parameters
         ----------

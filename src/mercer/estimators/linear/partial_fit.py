@@ -1,9 +1,9 @@
-r"""Linear machines that go on with more rows and keep none of those before.
+r"""Linear machines that continue with more rows and keep none of the earlier ones.
 
 A call minimises :math:`\tfrac12|w - w_0|^2 + \sum_i C_i \varphi(z_i)` over its own rows, where :math:`w_0` is the
 machine so far: an implicit step (Kulis & Bartlett 2010). In the dual of all rows that were ever seen, it moves the
 coefficients of the new ones to their best values and leaves those of the others alone. So the first call is the fit to
-its rows, and after later ones nothing is proved of all rows together but by `fit`.
+its rows, and after later ones only `fit` proves anything about all rows together.
 """
 
 from collections.abc import Callable
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
     from mercer.solvers.limits import Limits
 
-REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
+REMEDIES = dict.fromkeys(Status, "partial_fit continues from here.")
 
 
 def _can_go_on(model: Any) -> bool:
-    """Whether the parameters leave room for `partial_fit`: it is no attribute elsewhere, as in scikit-learn."""
+    """Whether the parameters allow `partial_fit`; otherwise it is not an attribute, as in scikit-learn."""
     try:
         model._require_by_blocks("partial_fit")
     except ParameterError as error:
@@ -59,7 +59,7 @@ class LearnsInParts:
     """What `partial_fit` of a linear machine is made of."""
 
     if TYPE_CHECKING:
-        # What the estimator has beside this.
+        # What the estimator has besides this.
         C: Any
         conformal: Any
         n_jobs: int | None
@@ -73,7 +73,7 @@ class LearnsInParts:
         _part: Callable[..., BlockTask]
 
     def _go_on(self, X: Rows, y: Any, sample_weight: ArrayLike | None, *more: Any) -> Self:
-        """Learn from more rows, and say where that ends short of its goal."""
+        """Learn from more rows, and warn if that falls short of its goal."""
         self._check_parameters()
         if self.conformal is not None:
             raise ParameterError("conformal must be None with partial_fit, which keeps no rows to set aside")
@@ -111,11 +111,11 @@ class LearnsInParts:
         ended = self.status_
         self.coef_ = self.coef_ + before[0].reshape(self.coef_.shape)
         self.intercept_ = self.intercept_ + before[1]
-        # The step is solved; how far the machine is from that of all rows seen, nobody knows.
+        # The step is solved; how far the machine is from that of all rows seen is unknown.
         self.status_ = max(ended, Status.ITERATION_LIMIT)
         basis = (
-            f"of the last step alone: |w - w0|^2 / 2 and the losses of its {source.n:,} rows, recomputed in double "
-            "precision; nothing is proved of the rows before"
+            f"the last step alone: |w - w0|^2 / 2 and the losses of its {source.n:,} rows, recomputed in double "
+            "precision; nothing is proved about earlier rows"
         )
         found = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
         self.certificate_ = one_or_all([None if each is None else replace(each, basis=basis) for each in found])
@@ -156,21 +156,21 @@ class ClassifiesParts(LearnsInParts):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on with more rows, by the machine that is best for them and nearest to the one so far.
+        """Learn from more rows, weighing their losses against the distance from the machine so far.
 
         Each row counts once for each time it is given, as if all had been given together; but those of earlier calls
-        are not looked at again. After the first call, `certificate_` is that of the last step alone, and `status_` is
-        never OPTIMAL: only `fit` proves anything of all rows.
+        are not visited again. After the first call, `certificate_` is that of the last step alone, and `status_` is
+        never OPTIMAL: only `fit` proves anything about all rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or Blocks
         y : array-like of shape (n,)
-            One class alone is fine. Left out for `Blocks`, which have their own.
+            A single class is allowed. Omitted for `Blocks`, which carry their own.
         classes : array-like, optional
-            All labels that will ever come; needed in the first call, unless `fit` came before.
+            All the labels that will ever occur; required on the first call, unless `fit` was called before.
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row. Left out for `Blocks`.
+            Multiplies C for each row. Omitted for `Blocks`.
 
         Returns
         -------
@@ -183,10 +183,12 @@ class ClassifiesParts(LearnsInParts):
     ) -> BlockTask:
         if isinstance(self.class_weight, str):
             raise ParameterError(
-                f"class_weight={self.class_weight!r} needs all labels at once; pass the weights as a dictionary"
+                f"class_weight={self.class_weight!r} needs all the labels at once; pass the weights as a dictionary"
             )
         if is_first and classes is None:
-            raise ParameterError("classes must be passed on the first call to partial_fit: all labels that will come")
+            raise ParameterError(
+                "classes must be passed on the first call to partial_fit: all the labels that will occur"
+            )
         if is_first:
             self.classes_, _ = classes_and_codes(np.asarray(classes))
         elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
@@ -210,19 +212,19 @@ class RegressesParts(LearnsInParts):
 
     @available_if(_can_go_on)
     def partial_fit(self, X: Rows, y: Labels | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on with more rows, by the machine that is best for them and nearest to the one so far.
+        """Learn from more rows, weighing their losses against the distance from the machine so far.
 
         Each row counts once for each time it is given, as if all had been given together; but those of earlier calls
-        are not looked at again. After the first call, `certificate_` is that of the last step alone, and `status_` is
-        never OPTIMAL: only `fit` proves anything of all rows.
+        are not visited again. After the first call, `certificate_` is that of the last step alone, and `status_` is
+        never OPTIMAL: only `fit` proves anything about all rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or Blocks
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row. Left out for `Blocks`.
+            Multiplies C for each row. Omitted for `Blocks`.
 
         Returns
         -------

@@ -58,8 +58,8 @@ class LinearSVC(PredictsSets, Probable, ClassifiesParts, LinearClassifier):
         The loss of a row short of the margin: the square of the shortfall, or the shortfall. "logistic" is
         log(1 + exp(-margin)), so that 1 / (1 + exp(-decision value)) is a probability.
     dual : bool or "auto", default="auto"
-        Whether to solve the dual by coordinate descent (True) or the primal by Newton steps (False). The answer
-        is the same, and "auto" takes the quicker way.
+        Whether to solve the dual by coordinate descent (True) or the primal by Newton steps (False). The answer is the
+        same, and "auto" chooses the quicker way.
     tol : float, default=1e-4
         Stop when the duality gap is at most this share of the objective; positive.
     C : float or Regularization, default=1.0
@@ -103,12 +103,12 @@ class LinearSVC(PredictsSets, Probable, ClassifiesParts, LinearClassifier):
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
     memory_limit : int or str, optional
-        Memory for a fit from `Blocks` in bytes, or as text such as "2GiB", beside what the process has already; by
+        Memory for a fit from `Blocks` in bytes, or as text such as "2GiB", beyond what the process already uses; by
         default half of the free memory. It decides how many blocks are worked on side by side, and how many are kept
         between passes.
     conformal : {None, "split", "cross"} or Conformal, default=None
-        Whether to keep what `predict_set` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits). See `mercer.Conformal`.
+        Whether to calibrate `predict_set`, on rows set aside ("split") or left out fold by fold ("cross", ten more
+        fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class LinearSVC(PredictsSets, Probable, ClassifiesParts, LinearClassifier):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate, or a list of them
@@ -200,12 +200,12 @@ class LinearSVC(PredictsSets, Probable, ClassifiesParts, LinearClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or Blocks
-            float32 and float64, in rows or CSR with indices of any width, are used as they are. `mercer.io.Blocks`
-            are read block by block, as often as it takes, and need not fit into memory.
+            float32 and float64, in rows or CSR with indices of any width, are used as they are. `mercer.io.Blocks` are
+            read block by block, as often as necessary, and need not fit in memory.
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row; rows of weight zero or less take no part. Left out for `Blocks`.
+            Multiplies C for each row; rows of weight zero or less take no part. Omitted for `Blocks`.
 
         Returns
         -------
@@ -252,14 +252,14 @@ class LinearSVC(PredictsSets, Probable, ClassifiesParts, LinearClassifier):
             ("solver", self.solver, "auto"), ("probability", self.probability, False),
         ):  # fmt: skip
             if value != allowed:
-                remedy = "; 1 / (1 + exp(-decision_function(X))) are probabilities" if name == "probability" else ""
+                remedy = "; 1 / (1 + exp(-decision_function(X))) gives probabilities" if name == "probability" else ""
                 raise ParameterError(f"{name} must be {allowed!r} with {what}, got {value!r}{remedy}")
 
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores: above 0 the second of two classes, else one column a class.
+        """Signed scores: above 0 for the second of two classes, otherwise one column for each class.
 
-        Where probabilities are asked for they are log-odds, log(p / (1 - p)) of each machine, so that they
-        change their sign where `predict` changes its mind.
+        If probabilities were requested, they are log-odds, log(p / (1 - p)) of each machine, so that they change sign
+        where `predict` changes its answer.
 
         Parameters
         ----------

@@ -50,8 +50,8 @@ class LinearSVR(PredictsIntervals, RegressesParts, RegressesBlocks, RegressorMix
     intercept_scaling : float, default=1.0
         Value, positive, of the constant feature whose weight is the penalised bias.
     dual : bool or "auto", default="auto"
-        Whether to solve the dual by coordinate descent (True) or the primal by Newton steps (False). The answer
-        is the same, and "auto" takes the quicker way. False is only for "squared_epsilon_insensitive".
+        Whether to solve the dual by coordinate descent (True) or the primal by Newton steps (False). The answer is the
+        same, and "auto" chooses the quicker way. False is only for "squared_epsilon_insensitive".
     verbose : int, default=0
         Above 0, print a line to standard error after every check of the gap.
     random_state : int, RandomState or None, default=None
@@ -77,12 +77,12 @@ class LinearSVR(PredictsIntervals, RegressesParts, RegressesBlocks, RegressorMix
     warm_start : bool, default=False
         Whether to start from the last fit, if rows and features are the same in number.
     memory_limit : int or str, optional
-        Memory for a fit from `Blocks` in bytes, or as text such as "2GiB", beside what the process has already; by
+        Memory for a fit from `Blocks` in bytes, or as text such as "2GiB", beyond what the process already uses; by
         default half of the free memory. It decides how many blocks are worked on side by side, and how many are kept
         between passes.
     conformal : {None, "split", "cross"} or Conformal, default=None
-        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits). See `mercer.Conformal`.
+        Whether to calibrate `predict_interval`, on rows set aside ("split") or left out fold by fold ("cross", ten more
+        fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class LinearSVR(PredictsIntervals, RegressesParts, RegressesBlocks, RegressorMix
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate
@@ -164,11 +164,11 @@ class LinearSVR(PredictsIntervals, RegressesParts, RegressesBlocks, RegressorMix
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or Blocks
-            `mercer.io.Blocks` are read block by block, as often as it takes, and need not fit into memory.
+            `mercer.io.Blocks` are read block by block, as often as necessary, and need not fit in memory.
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
         sample_weight : array-like of shape (n,), optional
-            Multiplies C for each row; rows of weight zero or less take no part. Left out for `Blocks`.
+            Multiplies C for each row; rows of weight zero or less take no part. Omitted for `Blocks`.
 
         Returns
         -------

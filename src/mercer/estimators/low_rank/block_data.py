@@ -78,8 +78,8 @@ def room_for(
         enough = math.ceil((total - left(1) + SHORTEST * of_row) / 2**20)
         raise ParameterError(
             f"memory_limit={memory_limit!r} is too little for blocks of {max(blocks.sizes):,} rows, {n:,} rows in all, "
-            f'and {landmarks:,} landmarks; set memory_limit="{enough}MiB", take fewer landmarks, or smaller blocks '
-            "(block_rows; of Parquet, write smaller row groups)"
+            f'and {landmarks:,} landmarks; set memory_limit="{enough}MiB", use fewer landmarks, or smaller blocks '
+            "(block_rows; for Parquet, write smaller row groups)"
         )
     length = int(min(LONGEST, max(SHORTEST, left(threads) // (2 * threads * of_row))))
     kept = left(threads) - threads * length * of_row
@@ -107,7 +107,7 @@ class BlockData(TrainingData):
     ) -> None:
         wanted = kernel_of(estimator)
         if takes_items(wanted) and not callable(wanted):
-            raise ParameterError(f"kernel must be one of rows of numbers with Blocks, got {wanted!r}")
+            raise ParameterError(f"kernel must be a kernel of rows of numbers with Blocks, got {wanted!r}")
         self.X, self._limits = blocks, limits
         spec = estimator.approximation
         marks = spec.landmarks if spec.rows is None else len(spec.rows)
@@ -203,7 +203,7 @@ def _look(kept: KeptBlocks, weights: FloatArray | None) -> _Looked:
     sample = sparse.vstack(samples, format="csr") if sparse.issparse(samples[0]) else np.concatenate(samples)
     largest, mean_norm = max(part[1][0] for part in parts), sum(part[1][1] for part in parts) / n
     if not np.isfinite(largest):
-        raise DataError("the numbers of the blocks are too large: their squares overflow; scale the features")
+        raise DataError("the blocks hold numbers whose squares overflow; scale the features")
     return _Looked(_joined([part[0] for part in parts], kept.sizes), (largest, mean_norm),
                    squares / total if total > 0.0 else 0.0, kept.n_features, sample)  # fmt: skip
 

@@ -35,13 +35,13 @@ def _require_by_blocks(model: Any, blocks: "Blocks", y: Any, sample_weight: Any)
     name = type(model).__name__
     if model.approximation is None:
         raise ParameterError(
-            f"{name} compares all pairs of rows, and Blocks may be larger than memory; with approximation=LowRank(...) "
+            f"{name} compares all pairs of rows, but Blocks may be larger than memory; with approximation=LowRank(...) "
             "SVC, SVR, KernelRidge and KernelLogisticRegression learn from them, and so do LinearSVC and LinearSVR"
         )
     for parameter in ("kernel", "C"):
         if is_auto(getattr(model, parameter, None)):
             raise ParameterError(
-                f"{parameter}='auto' looks at rows in memory, and X is Blocks; fit a sample of them with it, and give "
-                f"what it has chosen ({parameter}_)"
+                f"{parameter}='auto' needs rows in memory, but X is Blocks; fit it to a sample of them, and pass "
+                f"what it chose ({parameter}_)"
             )
     note_columns(model, blocks)

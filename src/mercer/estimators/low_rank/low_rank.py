@@ -18,24 +18,24 @@ class LowRank(Parameters):
 
     A value of `approximation=` in `SVC`, `SVR`, `NuSVC`, `OneClassSVM`, `KernelRidge`, `KernelLogisticRegression`,
     `KernelPCA`, `MKLClassifier` and `MKLRegressor`. Time and memory grow with the number of rows times that of
-    landmarks, not with its square. `distance_` of the fitted machine says how much better the exact one could be.
-    `SVC`, `SVR`, `KernelRidge` and `KernelLogisticRegression` then learn from `mercer.io.Blocks` too, which need not
-    fit into memory.
+    landmarks, not with the square of the rows. `distance_` of the fitted machine says how much better the exact one
+    could be. `SVC`, `SVR`, `KernelRidge` and `KernelLogisticRegression` then learn from `mercer.io.Blocks` too, which
+    need not fit in memory.
 
     Parameters
     ----------
     landmarks : int, default=1000
-        How many there are, at most as many as training rows; with `distance_tol`, how many there are at first.
+        Number of landmarks, at most the number of training rows; with `distance_tol`, the number to begin with.
     choice : {"uniform", "rpcholesky", "auto"}, default="uniform"
-        How they are drawn among the training rows: all alike, or by randomly pivoted Cholesky, which spreads them over
-        rows that differ. "auto" tries both on a sample of the rows and takes that with the better objective.
+        How they are drawn from the training rows: uniformly, or by randomly pivoted Cholesky, which spreads them over
+        rows that differ. "auto" tries both on a sample of the rows and uses the one with the better objective.
     rows : array-like or list of items, optional
         The landmarks themselves, instead of `landmarks` and `choice`; in the same form as the X of `fit`.
     distance_tol : float, optional
-        The relative distance to the exact machine at which to stop: landmarks are doubled until it is reached, or
-        `most_landmarks` are.
+        The relative distance to the exact machine at which to stop: landmarks are doubled until it, or
+        `most_landmarks`, is reached.
     most_landmarks : int, optional
-        With `distance_tol`, how many there are at most; as many as rows by default.
+        With `distance_tol`, the largest number of landmarks; by default the number of rows.
     random_state : int, RandomState or None, default=None
         Seed of the random draws: landmarks, and the rows by which a distance is bounded. By default it is the same each
         time.
@@ -43,8 +43,8 @@ class LowRank(Parameters):
     Notes
     -----
     The matrix of the landmarks is factored with a jitter on its diagonal: about one unit of rounding for each landmark
-    where kernel values are in double precision, eight where they are in single precision, and ten times as much as
-    often as the factor does not exist. `distance_` includes what it costs.
+    where kernel values are in double precision, eight where they are in single precision, and ten times as much again
+    each time the factor does not exist. `distance_` includes what it costs.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class LowRank(Parameters):
             require_count("most_landmarks", self.most_landmarks)
         if self.rows is not None and self.distance_tol is not None:
             raise ParameterError(
-                "distance_tol lets landmarks grow, which rows of your own cannot; give one of the two, not both"
+                "distance_tol lets the number of landmarks grow, but given rows are fixed; pass one of the two"
             )
 
     def __repr__(self) -> str:
@@ -113,9 +113,9 @@ class LandmarksUsed:
 def require_approximation(value: Any) -> None:
     """None, or a `LowRank`."""
     if value is not None and not isinstance(value, LowRank):
-        told = "write LowRank()" if value is LowRank else "low rank is asked for by mercer.LowRank(landmarks=...)"
+        told = "write LowRank()" if value is LowRank else "write mercer.LowRank(landmarks=...)"
         if hasattr(value, "random_offset_") or type(value).__name__ == "RandomFourierFeatures":
-            told = "random features go before a linear machine, in a pipeline, and have no distance to the exact one"
+            told = "put random features before a linear machine in a pipeline; they have no distance to the exact one"
         raise ParameterError(f"approximation must be None or a LowRank, got {value!r}; {told}")
 
 

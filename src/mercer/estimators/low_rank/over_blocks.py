@@ -28,7 +28,7 @@ ROUNDED = 1e-5
 SAMPLE_GAP, SAMPLE_BYTES = 1e-3, 2**28
 # For the start: one landmark in this many, the relative gap, and the number of kernel values from which it pays.
 COARSE, COARSE_GAP, WORTH_COARSE = 8, 5e-3, 1_000_000
-# Rows for each one of a sample from which on that is the better start: half as many passes.
+# From this many rows for each one of a sample, that is the better start: half as many passes.
 ROWS_FOR_A_SAMPLE = 16
 LEAST_SQUARES = "squared_epsilon_insensitive"
 

@@ -68,7 +68,7 @@ class Landmarks:
         self.spec = spec
         self.data, self.used, self.limits, self.n_jobs = data, used, limits, estimator.n_jobs
         state = generator_of(self.spec.random_state)
-        # scikit-learn draws landmarks so too: the same seed gives the same ones.
+        # scikit-learn draws landmarks in the same way: the same seed gives the same ones.
         order = state.permutation(len(used))
         grows = spec.distance_tol is not None
         self.order = order if grows else order[: max(SAMPLE, spec.landmarks)].copy()
@@ -317,8 +317,8 @@ def _given(estimator: Any, rows: Any, data: TrainingData) -> Rows:
     """User-given landmarks, validated like rows to predict."""
     if isinstance(data.kernel, Precomputed):
         raise ParameterError(
-            "rows cannot be given with a precomputed kernel, whose values for them are not known; leave rows=None: "
-            "landmarks are then drawn among the training items"
+            "rows cannot be given with a precomputed kernel, whose values for them are not known; keep rows=None: "
+            "landmarks are then drawn from the training items"
         )
     kernel = kernel_of(estimator)
     return as_items(rows, kernel) if takes_items(kernel) else prediction_rows(estimator, rows)
@@ -327,7 +327,7 @@ def _given(estimator: Any, rows: Any, data: TrainingData) -> Rows:
 def _require_fewer(count: int, n: int) -> None:
     if count > n:
         raise DataError(
-            f"landmarks must be at most as many as there are training rows, n_samples={n}, got {count}; with so few "
+            f"landmarks must be at most the number of training rows, n_samples={n}, got {count}; with so few "
             "rows the exact machine is as quick: approximation=None"
         )
 
@@ -338,6 +338,6 @@ def require_room(needed: int, budget: Budget, X: Rows) -> None:
     if needed > 2 * room:
         enough = -(-Budget.limit_for(needed, X) // 2**20)
         raise DataError(
-            f"coordinates of all rows need {needed / 2**20:.3g} MiB, and memory_limit leaves {room / 2**20:.3g} MiB; "
-            f'set memory_limit="{enough}MiB", or take fewer landmarks'
+            f"coordinates of all rows need {needed / 2**20:.3g} MiB, but memory_limit leaves {room / 2**20:.3g} MiB; "
+            f'set memory_limit="{enough}MiB", or use fewer landmarks'
         )

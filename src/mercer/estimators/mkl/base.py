@@ -88,11 +88,11 @@ class WeightedKernelModel(KernelModel):
         Status.OPTIMAL_INACCURATE: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
         Status.ITERATION_LIMIT: (
             "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with StandardScaler "
-            "or MinMaxScaler. A larger max_iter, or a larger gap_tol, lets it come to its end."
+            "or MinMaxScaler. A larger max_iter, or a larger gap_tol, lets it finish."
         ),
-        Status.TIME_LIMIT: "A larger time_limit, or a larger gap_tol, lets it come to its end.",
+        Status.TIME_LIMIT: "A larger time_limit, or a larger gap_tol, lets it finish.",
         Status.STALLED: 'normalize="variance" brings kernels to one scale; a larger gap_tol asks for less.',
-        Status.INTERRUPTED: "Another fit begins again.",
+        Status.INTERRUPTED: "Another fit starts afresh.",
     }
 
     @property
@@ -227,13 +227,13 @@ class WeightedKernelModel(KernelModel):
         found = [fold for fold in folds if fold is not None]
         if not found:
             raise DataError(
-                f"method='cv' needs {self._enough} to learn from in some fold, and cv={brief(self.cv)} gives none; "
+                f"method='cv' needs {self._enough} to learn from in some fold, but cv={brief(self.cv)} gives none; "
                 "pass another cv, or another method"
             )
         if len(found) < len(folds):
             self._say(
                 f"{len(folds) - len(found)} of {len(folds)} splits of cv={brief(self.cv)} do not have {self._enough} "
-                "to learn from, and are left out; the kernel weights are by the others",
+                "to learn from, and are left out; the other splits decide the kernel weights",
                 FitFailedWarning,
             )
         return found

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 class MKLClassifier(WeightedKernelModel, KernelClassifier):
     r"""Support vector classifier over several kernels, with weights that are learnt.
 
-    The kernel is :math:`\sum_m \mu_m k_m / s_m`: every base kernel is brought to one scale first
-    (`normalize`), and `method` says how the weights :math:`\mu` are found. Several classes share one set of
-    weights: all pairs of them, or each against the rest, are solved with the same kernel.
+    The kernel is :math:`\sum_m \mu_m k_m / s_m`: every base kernel is first brought to a common scale (`normalize`),
+    and `method` says how the weights :math:`\mu` are found. Several classes share one set of weights: all pairs of
+    them, or each against the rest, are solved with the same kernel.
 
     Parameters
     ----------
     kernels : list, "columns", "precomputed" or None, default=None
-        Base kernels: a list of names, expressions, kernels of `mercer.kernels` or functions; "columns", one for
-        each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
-        matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
-        around ``gamma="scale"``.
+        Base kernels: a list of names, expressions, kernels from `mercer.kernels` or functions; "columns", one for each
+        column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
+        matrices or an array of shape (n_kernels, n, n_train). None stands for the linear kernel and Gaussians of five
+        widths around ``gamma="scale"``.
     method : str, default="simple"
         - "simple": the weights with sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
         - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
@@ -50,16 +50,17 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     p : float, default=2.0
         For "lp-norm": the norm of the weights, 1 or more.
     lam : float, default=0.1
-        For "easy": between 0, where few points decide (the margin), and 1, where all do (the distance of the means).
+        For "easy": between 0, where few points decide (the margin), and 1, where all do (the distance between the
+        means).
     normalize : {"variance", "trace", None}, default="variance"
         The divisor of each kernel: the variance of its features (Kloft et al. 2011), the mean of k(x, x),
         or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
         as it is.
     cv : int, splitter or iterable, default=5
-        For "cv": a number of folds, two or more, to which rows are dealt according to their contents; or a
-        splitter of scikit-learn; or an iterable of splits. Machines learn from the first part of each split and
-        are judged by the second. A split whose first part has only one class is left out, with a warning.
-        Parameters taken from the data, and `normalize`, are taken once, from all rows.
+        For "cv": a number of folds, two or more, to which rows are dealt according to their contents; or a scikit-learn
+        splitter; or an iterable of splits. Machines learn from the first part of each split and are judged by the
+        second. A split whose first part has only one class is left out, with a warning. Parameters taken from the data,
+        and `normalize`, are taken once, from all rows.
     class_weight : dict or "balanced", optional
         Factors on C by class. A dictionary maps labels to positive numbers, and classes it leaves out have 1;
         "balanced" makes them inversely proportional to the class frequencies. By default every class has 1.
@@ -78,13 +79,13 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         Whether classes that win the same number of pairs are told apart by their decision values; otherwise the
         first of them is predicted. Not allowed with `decision_function_shape="ovo"`.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions of the machines, positive. "simple" and "lp-norm" go on
-        with a smaller one if `gap_tol` needs it.
+        Largest violation of the optimality conditions of the machines, positive. "simple" and "lp-norm" continue with a
+        smaller one if `gap_tol` requires it.
     gap_tol : float, default=1e-3
         For "simple" and "lp-norm": the duality gap, of machines and weights together, at which to stop, as a
         share of the primal objective; positive.
     max_iter : int, default=-1
-        For "simple" and "lp-norm": how often, at most, the machines are solved with other weights; -1 sets no
+        For "simple" and "lp-norm": the largest number of times the machines are solved with new weights; -1 sets no
         limit.
     time_limit : float, optional
         Seconds allowed for the whole fit; no limit by default.
@@ -96,10 +97,10 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
     approximation : LowRank, optional
-        Restricts the machines to some landmarks, for many rows: see `mercer.LowRank`. Weights are learnt over the same
+        Restricts the machines to landmarks, for many rows: see `mercer.LowRank`. Weights are learnt over the same
         landmarks, with coordinates of each kernel by itself. By default everything is exact.
     random_state : int, RandomState or None, default=None
-        For "cv": a seed gives another way of dealing rows to folds. Nothing else is random.
+        For "cv": a seed deals the rows to the folds in another way. Nothing else is random.
     callbacks : list of callables, optional
         Functions called with a `WeightPoint` for every set of weights with which the machines were solved; a
         true return value ends the fit.
@@ -145,7 +146,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     intercept_ : ndarray of shape (n_problems,)
         Bias of each decision function.
     n_iter_ : ndarray of shape (1,)
-        How often the machines were solved with other weights.
+        Number of times the machines were solved with new weights.
     fit_status_ : int
         0 if `status_` is OPTIMAL, otherwise 1.
     class_weight_ : ndarray of shape (n_classes,)
@@ -157,7 +158,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     Examples
     --------
@@ -241,7 +242,7 @@ class MKLClassifier(WeightedKernelModel, KernelClassifier):
         sample_weight : array-like of shape (n,), optional
             Multiplies the loss of each row; rows of weight zero or less take no part.
         groups : array-like of shape (n,), optional
-            Of "cv", for a `cv` that keeps groups together.
+            For "cv": the group of each row, for a `cv` that keeps groups together.
 
         Returns
         -------

@@ -64,7 +64,7 @@ def require_kernels(kernels: Any) -> None:
     if not _is_list(kernels) or not kernels:
         raise ParameterError(
             f"kernels must be a list of kernels, 'columns', 'precomputed' or None, got {kernels!r}; "
-            "one kernel alone has no weight to learn, and [kernel] makes a list of it"
+            "a single kernel has no weight to learn; if that is what you want, pass [kernel]"
         )
     for place, kernel in enumerate(kernels):
         try:
@@ -74,7 +74,7 @@ def require_kernels(kernels: Any) -> None:
     given = [isinstance(kernel, Precomputed) or _names_it(kernel) for kernel in kernels]
     if any(given) and not all(given):
         raise ParameterError(
-            "kernels must be all precomputed or none, since X holds either matrices or items; "
+            "kernels must all be precomputed, or none of them, since X holds either matrices or items; "
             "compute the others with k(X) and pass a list of matrices"
         )
 

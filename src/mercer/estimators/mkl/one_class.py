@@ -19,16 +19,16 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
     Parameters
     ----------
     kernels : list, "columns", "precomputed" or None, default=None
-        Base kernels: a list of names, expressions, kernels of `mercer.kernels` or functions; "columns", one for
-        each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
-        matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
-        around ``gamma="scale"``.
+        Base kernels: a list of names, expressions, kernels from `mercer.kernels` or functions; "columns", one for each
+        column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
+        matrices or an array of shape (n_kernels, n, n_train). None stands for the linear kernel and Gaussians of five
+        widths around ``gamma="scale"``.
     method : {"simple", "lp-norm", "average"}, default="simple"
         - "simple": the weights with sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
         - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
         - "average": equal weights.
     nu : float, default=0.5
-        Above 0 and at most 1: at most this share of the points end outside, and at least this share are support
+        Above 0 and at most 1: at most this share of the points lie outside, and at least this share are support
         vectors.
     p : float, default=2.0
         For "lp-norm": the norm of the weights, 1 or more.
@@ -37,13 +37,13 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
         or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
         as it is.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions of the machine, positive. "simple" and "lp-norm" go on
-        with a smaller one if `gap_tol` needs it.
+        Largest violation of the optimality conditions of the machine, positive. "simple" and "lp-norm" continue with a
+        smaller one if `gap_tol` requires it.
     gap_tol : float, default=1e-3
         For "simple" and "lp-norm": the duality gap, of the machine and weights together, at which to stop, as a
         share of the primal objective; positive.
     max_iter : int, default=-1
-        For "simple" and "lp-norm": how often, at most, the machine is solved with other weights; -1 sets no
+        For "simple" and "lp-norm": the largest number of times the machine is solved with new weights; -1 sets no
         limit.
     time_limit : float, optional
         Seconds allowed for the whole fit; no limit by default.
@@ -90,7 +90,7 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
     intercept_ : ndarray of shape (1,)
         Minus `offset_`.
     n_iter_ : int
-        How often the machine was solved with other weights.
+        Number of times the machine was solved with new weights.
     fit_status_ : int
         0 if `status_` is OPTIMAL, otherwise 1.
     shape_fit_ : tuple of int
@@ -100,7 +100,7 @@ class MKLOneClassSVM(WeightedKernelModel, OneClassSVM):  # type: ignore[misc]  #
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     Examples
     --------

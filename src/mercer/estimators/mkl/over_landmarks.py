@@ -1,7 +1,7 @@
 """Kernel weights learnt over landmarks.
 
 The sum of kernels restricted to landmarks spans other functions with other weights, so that weights and function
-together would be no convex problem. With coordinates of each kernel by itself, it is the problem of
+together would not be a convex problem. With coordinates of each kernel by itself, it is the problem of
 `mercer.problems.mkl.weighted_kernels` for the kernels K^_m = F_m F_m', and what solves that solves it. Products with a
 kernel cost n m instead of n^2. The machine is then that of the weighted sum over the same landmarks.
 """

@@ -30,10 +30,10 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     Parameters
     ----------
     kernels : list, "columns", "precomputed" or None, default=None
-        Base kernels: a list of names, expressions, kernels of `mercer.kernels` or functions; "columns", one for
-        each column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
-        matrices or an array of shape (n_kernels, n, n_train). None takes the linear kernel and Gaussians of five widths
-        around ``gamma="scale"``.
+        Base kernels: a list of names, expressions, kernels from `mercer.kernels` or functions; "columns", one for each
+        column of a table, chosen by its contents (`Columns.infer`); or "precomputed", where X is a list of kernel
+        matrices or an array of shape (n_kernels, n, n_train). None stands for the linear kernel and Gaussians of five
+        widths around ``gamma="scale"``.
     method : {"simple", "lp-norm", "alignment", "centered_alignment", "cv", "average"}, default="simple"
         - "simple": the weights with sum 1 that minimise the objective of the machine; few kernels remain (SimpleMKL).
         - "lp-norm": the same for weights of `p`-norm 1; all kernels remain (Kloft et al. 2011).
@@ -53,21 +53,20 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         or nothing. A constant kernel has no variance and is divided by the mean; a kernel that is zero is left
         as it is.
     cv : int, splitter or iterable, default=5
-        For "cv": a number of folds, two or more, to which rows are dealt according to their contents; or a
-        splitter of scikit-learn; or an iterable of splits. Machines learn from the first part of each split and
-        are judged by the second. Parameters taken from the data, and `normalize`, are taken once, from all
-        rows.
+        For "cv": a number of folds, two or more, to which rows are dealt according to their contents; or a scikit-learn
+        splitter; or an iterable of splits. Machines learn from the first part of each split and are judged by the
+        second. Parameters taken from the data, and `normalize`, are taken once, from all rows.
     bias : {"free", "penalized", "none"}, default="free"
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
         so part of the penalty ("penalized"), or is absent ("none").
     tol : float, default=1e-3
-        Largest violation of the optimality conditions of the machine, positive. "simple" and "lp-norm" go on
-        with a smaller one if `gap_tol` needs it.
+        Largest violation of the optimality conditions of the machine, positive. "simple" and "lp-norm" continue with a
+        smaller one if `gap_tol` requires it.
     gap_tol : float, default=1e-3
         For "simple" and "lp-norm": the duality gap, of the machine and weights together, at which to stop, as a
         share of the primal objective; positive.
     max_iter : int, default=-1
-        For "simple" and "lp-norm": how often, at most, the machine is solved with other weights; -1 sets no
+        For "simple" and "lp-norm": the largest number of times the machine is solved with new weights; -1 sets no
         limit.
     time_limit : float, optional
         Seconds allowed for the whole fit; no limit by default.
@@ -79,10 +78,10 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         Number of threads; all cores by default. Negative numbers count back from all cores, so -1 also means
         all.
     approximation : LowRank, optional
-        Restricts the machines to some landmarks, for many rows: see `mercer.LowRank`. Weights are learnt over the same
+        Restricts the machines to landmarks, for many rows: see `mercer.LowRank`. Weights are learnt over the same
         landmarks, with coordinates of each kernel by itself. By default everything is exact.
     random_state : int, RandomState or None, default=None
-        For "cv": a seed gives another way of dealing rows to folds. Nothing else is random.
+        For "cv": a seed deals the rows to the folds in another way. Nothing else is random.
     callbacks : list of callables, optional
         Functions called with a `WeightPoint` for every set of weights with which the machine was solved; a
         true return value ends the fit.
@@ -126,7 +125,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     intercept_ : ndarray of shape (1,)
         Bias of the function.
     n_iter_ : int
-        How often the machine was solved with other weights.
+        Number of times the machine was solved with new weights.
     fit_status_ : int
         0 if `status_` is OPTIMAL, otherwise 1.
     shape_fit_ : tuple of int
@@ -136,7 +135,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
 
     Examples
     --------
@@ -204,7 +203,7 @@ class MKLRegressor(RegressorMixin, WeightedKernelModel, OneFunctionModel):
         sample_weight : array-like of shape (n,), optional
             Multiplies C for each row; rows of weight zero or less take no part.
         groups : array-like of shape (n,), optional
-            Of "cv", for a `cv` that keeps groups together.
+            For "cv": the group of each row, for a `cv` that keeps groups together.
 
         Returns
         -------

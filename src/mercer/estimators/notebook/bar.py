@@ -1,4 +1,4 @@
-"""How a fit stands, in a notebook: a bar that moves in its place, where a terminal would get lines.
+"""The progress of a fit in a notebook: a bar that is updated in place, where a terminal would get lines.
 
 It is drawn with the notebook's own display and a ``<progress>`` element, which Jupyter, VS Code and Colab show without
 any widgets installed.

@@ -30,10 +30,10 @@ class Stream:
         self.source, self.epochs = open_batches(batches), epochs
         is_read_once = iter(self.source) is self.source
         if is_read_once and (classes is None or epochs > 1):
-            wish = "classes" if classes is None else f"epochs={epochs}"
+            wish = "classes=None" if classes is None else f"epochs={epochs}"
             remedy = "pass classes=, or " if classes is None else ""
             raise ParameterError(
-                f"{wish} needs batches that can be read again, got an iterator; {remedy}pass a list or a reader"
+                f"{wish} needs batches that can be read repeatedly, got an iterator; {remedy}pass a list or a reader"
             )
         self.classes = self._found_classes() if classes is None else classes
 

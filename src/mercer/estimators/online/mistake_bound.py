@@ -39,12 +39,12 @@ class LearnsByMistakes(Fits):
     _remedies: ClassVar = {
         Status.ITERATION_LIMIT: (
             "A point was on the wrong side in the last of max_iter={max_iter} epochs. Perhaps no hyperplane separates "
-            "the data: HardMarginSVC tells, and another kernel may have one."
+            "the data: HardMarginSVC can tell, and another kernel may allow one."
         ),
         Status.STALLED: (
-            "The loss fell by less than tol; perhaps no hyperplane separates the data (HardMarginSVC tells)."
+            "The loss fell by less than tol; perhaps no hyperplane separates the data (HardMarginSVC can tell)."
         ),
-        Status.TIME_LIMIT: "A larger time_limit, or warm_start=True and another fit, goes on.",
+        Status.TIME_LIMIT: "To continue, raise time_limit, or set warm_start=True and fit again.",
     }
 
     if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class MistakeEvidence(KeptData):
         """A `MistakeBound` for each two-class problem."""
         if self._found is None:
             if not self._is_same():
-                raise DataError("the bound needs the training data as they were in fit; fit again")
+                raise DataError("the bound needs the training data unchanged since fit; fit again")
             self._found = [self._bound(signs, n) for signs, n in zip(self.signs, self.updates, strict=True)]
             self.data = None
         return self._found

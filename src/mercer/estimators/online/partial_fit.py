@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-REMEDIES = dict.fromkeys(Status, "partial_fit goes on from here.")
+REMEDIES = dict.fromkeys(Status, "partial_fit continues from here.")
 
 
 class LearnsInBatches:
@@ -54,15 +54,15 @@ class LearnsInBatches:
     def partial_fit(
         self, X: Rows, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Go on with more rows: each is visited once, in the order given.
+        """Continue with more rows: each is visited once, in the order given.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or items that the kernel compares
         y : array-like of shape (n,)
-            One class alone is fine.
+            A single class is allowed.
         classes : array-like, optional
-            All labels that will ever come; needed in the first call, unless `fit` came before.
+            All the labels that will ever occur; required on the first call, unless `fit` was called before.
         sample_weight : array-like of shape (n,), optional
             Factors on the loss of each row. Here they are not multiplicities: a visit is a step.
 
@@ -78,7 +78,7 @@ class LearnsInBatches:
         return self
 
     def fit_stream(self, batches: Any, classes: ArrayLike | None = None, epochs: int = 1) -> Self:
-        """Learn from batches that together may be larger than memory, from the beginning.
+        """Learn afresh from batches that together may be larger than memory.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class LearnsInBatches:
             by its ending (.svm, .svmlight, .libsvm, .txt, each also .gz, .xz, .bz2; .parquet,
             .arrow, .feather).
         classes : array-like, optional
-            All labels; else they are found by reading everything once before.
+            All the labels; if omitted, they are found by reading everything once beforehand.
         epochs : int, default=1
             How often to read everything.
 
@@ -97,8 +97,8 @@ class LearnsInBatches:
 
         Notes
         -----
-        Where a batch is refused (a line that is malformed, a label that is unknown), the error is
-        raised and the model keeps what it had learnt until then.
+        If a batch is refused (a malformed line, an unknown label), the error is raised and the model keeps what it had
+        learnt until then.
         """
         self._check_parameters()
         require_count("epochs", epochs)
@@ -136,15 +136,19 @@ class LearnsInBatches:
 
     def _first_batch(self, X: Rows, y: Labels, classes: ArrayLike | None) -> tuple[Rows, Array]:
         if classes is None:
-            raise ParameterError("classes must be passed on the first call to partial_fit: all labels that will come")
+            raise ParameterError(
+                "classes must be passed on the first call to partial_fit: all the labels that will occur"
+            )
         if is_precomputed(self.kernel):
-            raise ParameterError('kernel="precomputed" has no rows to go on from; use fit, or another kernel')
+            raise ParameterError(
+                'kernel="precomputed" has no rows for partial_fit to continue from; use fit, or another kernel'
+            )
         if isinstance(self.class_weight, str):
             raise ParameterError(
-                f"class_weight={self.class_weight!r} needs all labels at once; pass the weights as a dictionary"
+                f"class_weight={self.class_weight!r} needs all the labels at once; pass the weights as a dictionary"
             )
         if self.projected and self.class_weight is not None:
-            raise ParameterError("projected=True with class_weight needs all labels at once; use fit")
+            raise ParameterError("projected=True with class_weight needs all the labels at once; use fit")
         classes, _ = classes_and_codes(np.asarray(classes))
         X, y = training_input(self, X, y)
         known_codes(classes, y)

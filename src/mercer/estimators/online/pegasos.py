@@ -67,9 +67,9 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
     T : int, optional
         Number of steps, 1 or more; by default ten visits to each row, and at least 20,000 visits in all.
     kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that returns the kernel
+        matrix of two sets of rows.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -129,13 +129,13 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     class_weight_ : ndarray of shape (n_classes,)
         The factor on the losses of each class.
     coef_, intercept_
         w and b of each decision function; `coef_` only for the linear kernel.
     support_, support_vectors_, dual_coef_
-        In the alpha form: positions of the rows with a coefficient, these rows, and their coefficients.
+        In the form "expansion": positions of the rows with a coefficient, these rows, and their coefficients.
     alpha_ : float
         lambda, as it was given or as it follows from `C`.
     n_iter_ : int
@@ -145,7 +145,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
     bound_ : ExpectedBound
         What theory promises: a bound on the expectation of f(w) - min f, with rho as measured.
     certificate_ : Certificate, or a list of them
-        What was reached: f(w), a lower bound of min f, and their gap. Computed when first read.
+        What was reached: f(w), a lower bound on min f, and their gap. Computed when first read.
     expansion_ : Expansion
         The decision functions as sums of kernels.
     trace_ : list of StepPoint, or a list of such lists
@@ -228,7 +228,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         return tags
 
     def fit(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from the rows of X and their labels, from the beginning.
+        """Learn afresh from the rows of X and their labels.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
         require_n_jobs(self.n_jobs)
         require_callbacks(self.callbacks)
         if self.form == "w" and (self.budget is not None or not self._is_linear):
-            raise ParameterError('form="w" keeps weights of features, for the linear kernel and without a budget')
+            raise ParameterError('form="w" keeps weights of features, so it needs the linear kernel and no budget')
 
     def _lambda(self, m: float | None = None) -> float:
         """lambda of m rows; for a stream, whose m is None, only if it does not depend on m."""
@@ -288,13 +288,13 @@ class PegasosSVC(LearnsInBatches, Fits, SGDModel, PredictsByScore, ClassifierMix
             return float(self.alpha)
         if m is None and not (isinstance(self.C, Regularization) and self.C.divide_by_m):
             raise ParameterError(
-                f"C={self.C!r} needs the number of rows, which a stream does not have; pass alpha, or "
+                f"C={self.C!r} needs the number of rows, which is unknown for a stream; pass alpha, or "
                 "C=Regularization.from_lambda(...)"
             )
         lam = 1.0 / (resolve_C(self.C, m or 1.0) * (m or 1.0))
         if not 0.0 < lam < np.inf:
             raise ParameterError(
-                f"C must leave a lambda = 1/(C m) that is positive and finite, got {self.C!r}: {lam:g}"
+                f"C must give a positive, finite lambda = 1/(C m), got {self.C!r}, which gives {lam:g}"
             )
         return lam
 

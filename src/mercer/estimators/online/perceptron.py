@@ -96,7 +96,7 @@ class Perceptron(LearnsByMistakes, PredictsByScore, ClassifierMixin, BaseEstimat
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     n_updates_ : ndarray of int
         Number of updates of each two-class problem.
     status_ : Status
@@ -106,9 +106,9 @@ class Perceptron(LearnsByMistakes, PredictsByScore, ClassifierMixin, BaseEstimat
         Primal and dual value of the linear program, and their gap. Only "lp" has dual variables: the dual value of the
         other methods is zero, the value for data that can be separated.
     multipliers_ : ndarray of shape (n,), or (n_classes, n) for several classes
-        For "lp": a of the dual program, max sum_i a_i subject to sum_i a_i y_i x_i = 0, sum_i a_i y_i = 0 (with a
-        bias) and 0 <= a_i <= weight of row i. A positive sum proves that no hyperplane separates; it is the least sum
-        of slacks there is.
+        For "lp": a of the dual program, max sum_i a_i subject to sum_i a_i y_i x_i = 0, sum_i a_i y_i = 0 (with a bias)
+        and 0 <= a_i <= weight of row i. A positive sum proves that no hyperplane separates the classes; it is the least
+        possible sum of slacks.
     mistake_bound_ : MistakeBound, or a list of them
         The number of updates and its bound (rho/gamma)^2, which is computed when first read.
     expansion_ : Expansion
@@ -219,7 +219,7 @@ class Perceptron(LearnsByMistakes, PredictsByScore, ClassifierMixin, BaseEstimat
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
         classes : array-like, optional
-            All labels that may ever come; needed in the first call.
+            All the labels that may ever occur; required on the first call.
         sample_weight : array-like of shape (n,), optional
 
         Returns

@@ -51,13 +51,13 @@ class SGDModel:
         check_is_fitted(self, "_form")
         steps = self._form.iterates[0].steps
         if self._evidence is None:
-            reason = "rows that come in a stream are not independent draws from a fixed set"
+            reason = "the rows of a stream are not independent draws from a fixed set"
         elif self.sampling != "replacement":
             reason = "rows of a permutation are not independent draws"
         elif not steps.averaged:
-            reason = "the theorem speaks of the mean of the iterates, and average=False"
+            reason = "the theorem is about the mean of the iterates, but average=False"
         else:
-            reason = "" if self.budget is None else "steps of a budget are not steps of the theorem"
+            reason = "" if self.budget is None else "steps with a budget are not the steps of the theorem"
         mean_weight = 1.0 if self._evidence is None else self._mean_weight
         return expected_bound(steps.lam, self.n_iter_, self._measured_rho(), mean_weight, steps.radius < np.inf, reason)
 
@@ -76,7 +76,7 @@ class SGDModel:
         return one_or_all(self._evidence.certificates())
 
     def certify(self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> Any:
-        """Certificates of this model on given rows: f over them, and a lower bound of its minimum.
+        """Certificates of this model on given rows: f over them, and a lower bound on its minimum.
 
         Parameters
         ----------

@@ -71,7 +71,7 @@ class SGDEvidence(KeptData):
 
     def _require_same_data(self) -> None:
         if self.data is None:
-            raise DataError("a copy of a model has no training data; certify(X, y) takes them")
+            raise DataError("a copy of a model has no training data; pass them to certify(X, y)")
         if not self._is_same():
             raise DataError(CHANGED)
 

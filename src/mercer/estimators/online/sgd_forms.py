@@ -2,7 +2,7 @@
 
 *w*: a weight for each feature. *alpha*: a coefficient for each support vector, for any kernel.
 Both hold one iterate for each two-class problem, take rows from a fixed set or as they come,
-and can go on from where they stopped.
+and can continue from where they stopped.
 """
 
 from collections.abc import Callable, Sequence

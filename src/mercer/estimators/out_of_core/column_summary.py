@@ -1,7 +1,7 @@
 """Summaries of columns, gathered block by block: means and deviations, labels and their counts.
 
 Means and sums of squares of two parts are combined as in Chan, Golub & LeVeque (1983, eq. 1.5), which loses no digits
-however large the mean is. Blocks are combined in their order, so that the result has the same bits whoever read them.
+however large the mean is. Blocks are combined in their order, so the result has the same bits wherever they were read.
 """
 
 from collections import Counter

@@ -113,7 +113,7 @@ def all_targets(blocks: Blocks, n_jobs: int | None = None, stop: Any = None) -> 
         return parts, None
     if any(weights is None for weights in given):
         missing = next(i for i, weights in enumerate(given) if weights is None)
-        raise DataError(f"{blocks.place(missing)}: there are no weights, unlike in other blocks")
+        raise DataError(f"{blocks.place(missing)}: the block has no weights, but others do")
     return parts, np.concatenate(given)
 
 
@@ -126,7 +126,6 @@ def _again_as_texts(blocks: Blocks, i: int, n_jobs: int | None, stop: Any) -> tu
     again = blocks.with_target_as_text()
     if again is None:
         raise DataError(
-            f"{blocks.place(i)}: targets are texts here and numbers in block 0, or the reverse; write them with "
-            "one type"
+            f"{blocks.place(i)}: targets are texts here and numbers in block 0, or the reverse; write them as one type"
         )
     return all_targets(again, n_jobs, stop)

@@ -17,14 +17,14 @@ def require_alone(y: Any, sample_weight: Any) -> None:
     for name, value, own in (("y", y, "target"), ("sample_weight", sample_weight, "weight")):
         if value is not None:
             raise ParameterError(
-                f"{name} must be left out if X is Blocks, which carry their own: Blocks(..., {own}=...)"
+                f"{name} must be omitted when X is Blocks, which carry their own: Blocks(..., {own}=...)"
             )
 
 
 def no_sum_of_losses(model: Any) -> ParameterError:
     """The error of a machine that cannot learn from `Blocks`."""
     return ParameterError(
-        f"this {type(model).__name__} is no sum of one loss over all rows, and cannot be learnt from Blocks; SVC (in "
+        f"this {type(model).__name__} is not a sum of one loss over all rows, so it cannot learn from Blocks; SVC (in "
         "pairs, or each class against the rest), SVR, KernelRidge and KernelLogisticRegression of two classes can with "
         "approximation=LowRank(...), and so can LinearSVC and LinearSVR"
     )

@@ -42,7 +42,7 @@ def plan(
         raise ParameterError(
             f"memory_limit={memory_limit!r} is too little for blocks of {max(sizes):,} rows with {n_features:,} "
             f'features, {sum(sizes):,} rows in all; set memory_limit="{enough}MiB", or make smaller blocks '
-            "(block_rows; of Parquet, write smaller row groups)"
+            "(block_rows; for Parquet, write smaller row groups)"
         )
     workers = int(min(thread_count(n_jobs), room // (block + gram)))
     return Plan(workers, int(room - workers * (block + gram)))

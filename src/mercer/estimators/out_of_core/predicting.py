@@ -48,7 +48,7 @@ class ClassifiesBlocks(PredictsBlocks):
         ----------
         X : as `predict` takes it, or Blocks
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
         sample_weight : array-like of shape (n,), optional
 
         Returns
@@ -72,7 +72,7 @@ class RegressesBlocks(PredictsBlocks):
         ----------
         X : as `predict` takes it, or Blocks
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which carry their own.
         sample_weight : array-like of shape (n,), optional
 
         Returns
@@ -99,7 +99,7 @@ def with_columns_of_fit(model: Any, blocks: "Blocks") -> "Blocks":
 
 def rows_of(model: Any, blocks: "Blocks") -> Iterator[Any]:
     """The rows of each block, as the model takes them."""
-    # Nobody pays for the import of tables who has no blocks.
+    # Imported here: without blocks, tables are not needed.
     from mercer.kernels.table.column_frame import ColumnFrame
 
     check_is_fitted(model)

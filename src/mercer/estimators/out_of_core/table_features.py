@@ -29,23 +29,24 @@ class TableFeatures(BaseEstimator):
     A column of numbers becomes one feature with mean 0 and standard deviation 1; dates count as numbers of days. A
     column of texts becomes one feature for each label. A missing number is replaced by the mean, and a further feature
     records that it was missing; a missing label gets a feature of its own. Rare labels share a feature. A label that
-    was not there in the fit counts as rare; if there were no rare ones, all features of its column are 0. The same goes
+    did not occur in the fit counts as rare; if there were no rare ones, all features of its column are 0. The same goes
     for a value that is missing in a column where none was missing in the fit.
 
     Parameters
     ----------
     scale : bool, default=True
-        Whether numbers are brought to one scale.
+        Whether numbers are brought to a common scale.
     rare : int, default=10
-        Labels of fewer rows share a feature.
+        Labels that occur in fewer rows share a feature.
     most_labels : int, default=1000
-        Labels of a column that have a feature each, the most frequent; the others are rare.
+        Largest number of labels of a column that have a feature each, the most frequent ones; the others count as rare.
     missing : {"impute", "refuse"}, default="impute"
         How to treat a missing value: fill it as above, or raise an error that names its block, row and column.
 
     Attributes
     ----------
     columns_ : list of NumberColumn and LabelColumn
+        How each column becomes features.
     is_sparse_ : bool
         Whether features come as CSR matrices.
     n_features_out_ : int
@@ -53,7 +54,9 @@ class TableFeatures(BaseEstimator):
     text_columns_ : list of str
         The columns that hold labels.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
+        Names of these columns.
 
     Examples
     --------
@@ -120,7 +123,7 @@ class TableFeatures(BaseEstimator):
         self.n_features_in_ = len(self.columns_)
         width = len(self.get_feature_names_out())
         if not width:
-            raise DataError("no column has anything to learn from: numbers, dates, or labels that several rows have")
+            raise DataError("no column has anything to learn from: numbers, dates, or labels that several rows share")
         filled = sum(1 if isinstance(column, LabelColumn) else len(column.features) for column in self.columns_)
         self.is_sparse_ = width > WIDE and filled < SPARSE * width
 
@@ -134,7 +137,7 @@ class TableFeatures(BaseEstimator):
         if not kept:
             warnings.warn(
                 f"column {name!r} is left out: it has {len(ranked):,} different texts, none of them in as many as "
-                f"rare={self.rare} rows. A kernel of texts could make something of it (SVC)",
+                f"rare={self.rare} rows. A kernel of texts could learn from it (see SVC)",
                 UserWarning, stacklevel=2,
             )  # fmt: skip
             return LabelColumn(name, (), False, False)
@@ -236,5 +239,5 @@ def _missing(name: str, blocks: Blocks | None) -> DataError:
 
 def _no_value(where: str, name: str) -> DataError:
     return DataError(
-        f"{where}, column {name!r}: there is no value, and missing='refuse'; leave the row out, or missing='impute'"
+        f"{where}, column {name!r}: there is no value, and missing='refuse'; drop the row, or set missing='impute'"
     )

@@ -39,5 +39,5 @@ def targets_of(blocks: Blocks, n_jobs: int | None, stop: Any) -> tuple[FloatArra
         raise DataError(f"{blocks.place(0)}: the target must hold numbers, got texts such as {parts[0][0]!r}")
     y = np.concatenate(parts).astype(np.float64)
     if not np.abs(y).max(initial=0.0) < LARGEST_TARGET:
-        raise DataError(f"targets must be finite and below {LARGEST_TARGET:g} in size; scale them")
+        raise DataError(f"targets must be finite and below {LARGEST_TARGET:g} in absolute value; scale them")
     return y, weights

@@ -26,9 +26,9 @@ class AnalyticCenterMachine(VersionSpaceMachine):
     ----------
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -87,7 +87,7 @@ class AnalyticCenterMachine(VersionSpaceMachine):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     certificate_ : CenterCertificate, or a list of them
         Duality gap, Newton decrement and smallest margin, recomputed from the training data.
     status_ : Status
@@ -116,8 +116,8 @@ class AnalyticCenterMachine(VersionSpaceMachine):
     """
 
     _remedies: ClassVar = {
-        Status.ITERATION_LIMIT: "A larger max_iter goes on.",
-        Status.TIME_LIMIT: "A larger time_limit goes on.",
+        Status.ITERATION_LIMIT: "Raise max_iter.",
+        Status.TIME_LIMIT: "Raise time_limit.",
         Status.OPTIMAL_INACCURATE: "The margins are as small as rounding errors; slack=0.01 makes room.",
         Status.STALLED: "The margins are as small as rounding errors; slack=0.01 makes room.",
         Status.INTERRUPTED: "",

@@ -33,9 +33,9 @@ class BayesPointMachine(VersionSpaceMachine):
     ----------
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -102,7 +102,7 @@ class BayesPointMachine(VersionSpaceMachine):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     diagnostics_ : ChainDiagnostics, or a list of them
         R-hat, effective sample size, and how well the direction is known. They replace a certificate, which a sample
         cannot have.
@@ -132,9 +132,9 @@ class BayesPointMachine(VersionSpaceMachine):
 
     _judge = "diagnostics_"
     _remedies: ClassVar = {
-        Status.ITERATION_LIMIT: "The walks have not mixed: a larger max_iter lets them go on, a larger slack "
+        Status.ITERATION_LIMIT: "The walks have not mixed: a larger max_iter lets them continue, a larger slack "
         "makes the version space rounder.",
-        Status.TIME_LIMIT: "The walks have not mixed: a larger time_limit lets them go on, a larger slack "
+        Status.TIME_LIMIT: "The walks have not mixed: a larger time_limit lets them continue, a larger slack "
         "makes the version space rounder.",
         Status.OPTIMAL_INACCURATE: "The margins are as small as rounding errors; slack=0.01 makes room.",
         Status.STALLED: "The margins are as small as rounding errors; slack=0.01 makes room.",

@@ -42,9 +42,9 @@ class HardMarginSVC(KernelClassifier):
     ----------
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -55,8 +55,8 @@ class HardMarginSVC(KernelClassifier):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-6
-        Largest violation of y f(x) >= 1, positive, for which the status is OPTIMAL; every fit goes on to rounding
-        error.
+        Largest violation of y f(x) >= 1, positive, for which the status is OPTIMAL; every fit continues down to
+        rounding error.
     max_iter : int, default=-1
         Largest number of rounds for each two-class problem; -1 sets no limit.
     bias : {"free", "penalized", "none"}, default="free"
@@ -119,7 +119,7 @@ class HardMarginSVC(KernelClassifier):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     margin_ : float, or ndarray of them
         1 / norm(w_0), the distance from the hyperplane to the nearest point.
     normalized_coef_, normalized_intercept_
@@ -185,8 +185,8 @@ class HardMarginSVC(KernelClassifier):
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
-            Rows of weight zero or less take no part. Other weights change nothing, for there are no
-            losses to weigh (but a width "scale" counts rows by their weights).
+            Rows of weight zero or less take no part. Other weights change nothing, for there are no losses to weigh
+            (but gamma="scale" counts rows by their weights).
 
         Returns
         -------

@@ -95,13 +95,13 @@ class NuSVC(PredictsSets, Probable, KernelClassifier):
     ----------
     nu : float, default=0.5
         Share of the points, above 0, at most 1, and at most twice the share of the smaller class; a larger value is
-        refused, with the largest feasible one. If the classes overlap so much that no hyperplane has a margin with so
-        few errors, the optimum is w = 0, and a warning says so.
+        refused, and the error names the largest feasible one. If the classes overlap so much that no hyperplane has a
+        margin with so few errors, the optimum is w = 0, and a warning says so.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -112,21 +112,21 @@ class NuSVC(PredictsSets, Probable, KernelClassifier):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
+        Accepted for compatibility with scikit-learn, without effect: every round examines every row.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in LIBSVM's scale (the sum of the absolute
-        dual coefficients is nu times the number of points, before they are divided by the margin). If the margin
-        is hardly larger than that, the fit goes on until the margin is known.
+        Largest violation of the optimality conditions, on LIBSVM's scale (the sum of the absolute dual coefficients is
+        nu times the number of points, before they are divided by the margin). If the margin is hardly larger than that,
+        the fit continues until the margin is known.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     class_weight : dict or "balanced", optional
         Factors on the weights of the rows by class. A dictionary maps labels to positive numbers, and classes it leaves
-        out have 1; "balanced" makes them inversely proportional to the class frequencies, so that every nu is
-        feasible. If the weights leave a class less than nu asks of it, all of that class is used, and the other class
-        gains ground by the amount that is missing.
+        out have 1; "balanced" makes them inversely proportional to the class frequencies, so that every nu is feasible.
+        If the weights leave a class less than nu requires of it, all of that class is used, and its side of the margin
+        is moved farther away by the factor that is missing.
     verbose : bool, default=False
         Whether to print a line to standard error after every round.
     max_iter : int, default=-1
@@ -157,10 +157,10 @@ class NuSVC(PredictsSets, Probable, KernelClassifier):
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     approximation : LowRank, optional
-        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+        Restricts the machine to landmarks, for many rows: see `mercer.LowRank`. By default the machine is exact.
     conformal : {None, "split", "cross"} or Conformal, default=None
-        Whether to keep what `predict_set` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits). See `mercer.Conformal`.
+        Whether to calibrate `predict_set`, on rows set aside ("split") or left out fold by fold ("cross", ten more
+        fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class NuSVC(PredictsSets, Probable, KernelClassifier):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate, or a list of them
@@ -288,7 +288,7 @@ the smaller class of 1 and 0, got 0.9; lower nu
         if len(np.unique(codes[weights > 0])) == 1:
             raise ParameterError(
                 "specified nu is infeasible: all samples with positive weights belong to the same class, "
-                f"so that no nu is feasible, got {self.nu!r}"
+                f"so no nu is feasible, got {self.nu!r}"
             )
         return super()._sample_weights(given, codes, classes)
 
@@ -297,8 +297,8 @@ the smaller class of 1 and 0, got 0.9; lower nu
         if is_zero(self.status_, data, setup, solved):
             self._say(
                 f"the margin is zero: nu={self.nu!r} allows so few margin errors that no hyperplane has a margin here, "
-                "so that the optimum is w = 0 and the decision values are rounding noise. Raise nu (the share of "
-                "training errors of an SVC is a good first guess), or take a kernel that separates the classes better."
+                "so the optimum is w = 0 and the decision values are rounding noise. Raise nu (the share of "
+                "training errors of an SVC is a good first guess), or use a kernel that separates the classes better."
             )
 
     def _two_class_problems(

@@ -34,16 +34,17 @@ class NuSVR(PredictsIntervals, Regression):
     Parameters
     ----------
     nu : float, default=0.5
-        Share of the points, above 0 and at most 1: an upper bound for those outside the tube, and a lower bound for the
+        Share of the points, above 0 and at most 1: an upper bound on those outside the tube, and a lower bound on the
         support vectors.
     C : float, Regularization or "auto", default=1.0
-        Weight of the losses against the norm of the function, positive and finite. "auto" is three standard deviations
-        of y over the mean squared distance of the training rows from their centre in feature space.
+        Weight of the losses against the norm of the function, positive and finite. "auto" chooses it by
+        cross-validation on at most 600 rows, among powers of ten times a unit: three standard deviations of y over the
+        mean squared distance of the rows from their centre in feature space.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -54,7 +55,7 @@ class NuSVR(PredictsIntervals, Regression):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
+        Accepted for compatibility with scikit-learn, without effect: every round examines every row.
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule), in units of y.
     cache_size : float, optional
@@ -77,8 +78,8 @@ class NuSVR(PredictsIntervals, Regression):
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     conformal : {None, "split", "cross"} or Conformal, default=None
-        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits). See `mercer.Conformal`.
+        Whether to calibrate `predict_interval`, on rows set aside ("split") or left out fold by fold ("cross", ten more
+        fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -106,7 +107,7 @@ class NuSVR(PredictsIntervals, Regression):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate

@@ -25,9 +25,9 @@ class OneClassSVM(Detector):
     ----------
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -38,13 +38,13 @@ class OneClassSVM(Detector):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in LIBSVM's scale (the sum of the dual
-        coefficients is nu times the number of points).
+        Largest violation of the optimality conditions, on LIBSVM's scale (the sum of the dual coefficients is nu times
+        the number of points).
     nu : float, default=0.5
-        Share of the points, above 0 and at most 1: an upper bound for those outside, and a lower bound for the support
+        Share of the points, above 0 and at most 1: an upper bound on those outside, and a lower bound on the support
         vectors.
     shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
+        Accepted for compatibility with scikit-learn, without effect: every round examines every row.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : bool, default=False
@@ -65,7 +65,7 @@ class OneClassSVM(Detector):
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     approximation : LowRank, optional
-        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+        Restricts the machine to landmarks, for many rows: see `mercer.LowRank`. By default the machine is exact.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class OneClassSVM(Detector):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate
@@ -174,7 +174,7 @@ class OneClassSVM(Detector):
         if is_zero(self.status_, data, setup, solved):
             self._say(
                 f"there is no half-space: with nu={self.nu!r} the origin of the feature space is among the points, so "
-                "that the optimum is w = 0 and the scores are rounding noise. Use a kernel with positive values only, "
+                "the optimum is w = 0 and the scores are rounding noise. Use a kernel with positive values only, "
                 "such as the RBF, or SVDD, which needs no origin; a larger nu may help too."
             )
 

@@ -82,13 +82,12 @@ class _RampCertifier(ProblemCertifier):
 class RampSVC(KernelClassifier):
     """Support vector classifier whose loss is bounded, so that outliers lose their pull.
 
-    The ramp loss of a margin z = y f(x) is the hinge up to 1 - s and no more:
-    min(1 - s, max(0, 1 - z)). A row that is far on the wrong side costs 1 - s, wherever it is.
-    The objective is not convex. It is minimised from the hinge solution by the concave-convex
-    procedure: a few convex problems, each solved as `SVC` does and certified, each beginning
-    where the last one ended, all over one kernel matrix. The objective falls from step to step, and the
-    procedure ends at a stationary point; `certificate_` has the evidence. Which point that is depends on where the
-    procedure begins, which `start` and `n_starts` choose.
+    The ramp loss of a margin z = y f(x) is the hinge up to 1 - s and no more: min(1 - s, max(0, 1 - z)). A row that is
+    far on the wrong side costs 1 - s, wherever it is. The objective is not convex. It is minimised from the hinge
+    solution by the concave-convex procedure: a few convex problems, each solved as `SVC` does and certified, each
+    beginning where the last one ended, all over one kernel matrix. The objective falls from step to step, and the
+    procedure ends at a stationary point; `certificate_` has the evidence. Which point it is depends on where the
+    procedure begins, which `start` and `n_starts` determine.
 
     Parameters
     ----------
@@ -96,9 +95,9 @@ class RampSVC(KernelClassifier):
         Weight of the losses against the margin, positive and finite.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -185,13 +184,13 @@ class RampSVC(KernelClassifier):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     steps_ : list of CCCPStep, or a list of such lists
         The convex problems that were solved: objective, bound, gap, outliers.
     outliers_ : ndarray of int, or a list of them
         Training rows on the flat part of the ramp.
     start_objectives_ : ndarray (n_starts,), or a list of them
-        The ramp objective at the end of each start; infinite where a limit came first.
+        The ramp objective at the end of each start; infinite if a limit was reached first.
     certificate_ : RampCertificate, or a list of them
         Certificate of the last convex problem, with the ramp objective and how well its
         tangent fits; `is_stationary` puts both together.
@@ -222,7 +221,7 @@ class RampSVC(KernelClassifier):
     """
 
     _remedies: ClassVar = {
-        Status.ITERATION_LIMIT: "A larger max_iter or max_steps goes on.",
+        Status.ITERATION_LIMIT: "To continue, raise max_iter or max_steps.",
         Status.OPTIMAL_INACCURATE: "The objective falls no further at this accuracy; a smaller tol may help.",
     }
 
@@ -296,7 +295,7 @@ class RampSVC(KernelClassifier):
         if not np.isfinite(C).all():
             raise ParameterError(
                 f"C must be finite for the ramp loss, also after weighting, got {self.C!r}: "
-                "with a hard margin no row may be an outlier; SVC(C=inf) has one"
+                "with a hard margin no row may be an outlier; SVC(C=inf) fits one"
             )
         return _RampProblems(codes, len(class_weight), self.multi_class, C, float(self.s), self.bias)
 

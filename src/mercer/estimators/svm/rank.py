@@ -44,18 +44,18 @@ SMALL = 2000
 class RankSVM(KernelModel):
     """Support vector machine for rankings: rows in the right order, by a margin, certified on every fit.
 
-    It minimises (1/2)|w|^2 + C times the sum of max(0, 1 - (f(x_i) - f(x_j)))^2, or of that without the
-    square, over the pairs of rows where i should come before j. The pairs follow from grades and queries and are never
-    listed: their time and memory grow as n log n and n.
+    It minimises (1/2)|w|^2 + C times the sum of max(0, 1 - (f(x_i) - f(x_j)))^2, or of that without the square, over
+    the pairs of rows where i should come before j. The pairs follow from grades and queries and are never listed, so
+    time and memory grow as n log n and n.
 
     Parameters
     ----------
     C : float or Regularization, default=1.0
         Weight of the loss of each pair, positive and finite.
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows.
+        A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2" or "precomputed"), an expression such
+        as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that returns the kernel
+        matrix of two sets of rows.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -108,7 +108,7 @@ class RankSVM(KernelModel):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     certificate_ : Certificate
         Primal, dual and gap over all pairs, from sums that need no list of them.
     status_ : Status
@@ -192,7 +192,7 @@ class RankSVM(KernelModel):
         y : array-like of shape (n,), optional
             Grades: of two rows of the same query, the one with the higher grade should come first.
         qid : array-like of shape (n,), optional
-            The query of each row, of any type, none missing; one for all by default.
+            The query of each row, of any type and none missing; by default all rows belong to one query.
         pairs : array-like of int of shape (m, 2), optional
             Pairs of rows (first, second), instead of grades.
         sample_weight : array-like of shape (n,), optional
@@ -238,7 +238,7 @@ class RankSVM(KernelModel):
             n = len(y)
         else:
             if y is not None or qid is not None:
-                raise ParameterError("y and qid must be None where pairs are given; they would say the same twice")
+                raise ParameterError("y and qid must be None when pairs are given, which say the same")
             X = unlabeled_input(self, X)
             n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = target_weights(sample_weight, n)
@@ -246,7 +246,7 @@ class RankSVM(KernelModel):
         chosen = _given(pairs, used, n) if pairs is not None else GradedPairs(y[used], _queries(qid, n)[used])
         C = resolve_C(self.C, n)
         if not np.isfinite(C):
-            raise ParameterError(f"C must be finite, got {C}; a large one comes as close to all pairs as you like")
+            raise ParameterError(f"C must be finite, got {C}; a large C comes as close to all pairs as you like")
         problem = Ranking(chosen, float(C), weights[used], self.loss)
         _require_a_pair(problem, n, pairs)
         return X, problem, used, weights
@@ -296,7 +296,7 @@ class RankSVM(KernelModel):
         y : array-like of shape (n,)
             Grades: of two rows of the same query, the one with the higher grade should come first.
         qid : array-like of shape (n,), optional
-            The query of each row; one query for all rows by default.
+            The query of each row; by default all rows belong to one query.
         sample_weight : array-like of shape (n,), optional
             A pair counts as the product of the weights of its rows.
 
@@ -353,7 +353,7 @@ def _require_every_query(qid: Array) -> None:
     if len(missing):
         row = int(missing[0])
         raise DataError(
-            f"qid must say the query of every row, but row {row} has {qid[row]!s}; drop such rows, or name a query"
+            f"qid must name the query of every row, but row {row} has {qid[row]!s}; drop such rows, or name their query"
         )
 
 
@@ -367,10 +367,10 @@ def _require_a_pair(problem: Ranking, n: int, pairs: Any = None) -> None:
     elif n_used and replace(problem, weights=np.ones(n_used)).n_pairs > 0:
         told = (
             ": a pair counts as the product of the weights of its rows, which is rounded to 0; "
-            f"got sample_weight up to {problem.weights.max():g}, divide it by that"
+            f"got sample_weight up to {problem.weights.max():g}; divide it by that"
         )
     elif pairs is not None:
-        told = f": of each of the {len(pairs)} pairs, a row has weight 0" if len(pairs) else "; got no pairs"
+        told = f": in each of the {len(pairs)} pairs a row has weight 0" if len(pairs) else "; got no pairs"
     else:
         told = f": within every query, all grades {'of rows with a weight ' if n_used < n else ''}are equal"
     raise DataError(f"there must be a pair of rows to put in order{told}")
@@ -383,7 +383,7 @@ def _given(pairs: ArrayLike, used: IndexArray, n: int) -> GivenPairs:
     if len(pairs) and not (pairs.min() >= 0 and pairs.max() < n):
         raise DataError(f"pairs must be positions of rows, 0 to {n - 1}, got {pairs.min()} to {pairs.max()}")
     if (pairs[:, 0] == pairs[:, 1]).any():
-        raise DataError("pairs must be of two different rows each")
+        raise DataError("each pair must be of two different rows")
     place = np.full(n, -1)
     place[used] = np.arange(len(used))
     kept = place[pairs[(place[pairs] >= 0).all(axis=1)]]

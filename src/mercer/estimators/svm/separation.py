@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # C times the mean of k(x, x) that replaces an infinite C if nothing separates; and the tolerance of that problem.
 STIFF, SOFT_TOL = 1000.0, 1e-3
 # Where the proof is found.
-IN_THE_ERROR = "error.proof has it"
+IN_THE_ERROR = "see error.proof"
 # Endings that do not decide whether there is a hyperplane.
 UNDECIDED = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 
@@ -108,7 +108,7 @@ def separate_all(
     def answered(k: int, answer: Any) -> Any:
         if not isinstance(answer, Overlap):
             return answer
-        where = "proofs_ has it, and a soft margin took its place" if may_overlap else IN_THE_ERROR
+        where = "see proofs_; a soft margin took its place" if may_overlap else IN_THE_ERROR
         error = _not_separable(data, features, setup, setup.tasks[k], answer, where)
         if not may_overlap:
             raise error
@@ -286,10 +286,10 @@ def _not_separable(
     plane = {"free": "hyperplane", "penalized": "hyperplane", "none": "hyperplane through the origin"}[bias]
     space = "" if isinstance(data.kernel, Linear) else f" in the feature space of {data.kernel!r}"
     if proof.is_exact:
-        said, remedy = _met(bias, proof), "another kernel may allow none"
+        said, remedy = _met(bias, proof), "another kernel may separate them"
     else:
         said = _too_near(bias, proof)
-        remedy = "features, or a kernel, that set these rows farther apart may need none"
+        remedy = "features or a kernel that set these rows farther apart may separate them"
     soft = "SVC with a finite C allows violations"
     return NotSeparableError(f"no {plane}{space} separates {who}{said}; {where}. {soft}; {remedy}", proof)
 
@@ -305,12 +305,12 @@ def _too_near(bias: str, proof: NotSeparableProof) -> str:
         first, second = proof.twins
         return (
             f" in double precision: rows {first} and {second} have different labels and cannot be told apart in it "
-            "(they are not equal, so exact numbers may well separate them)"
+            "(they are not equal, so exact arithmetic may well separate them)"
         )
     what = "their convex hulls are" if bias == "free" else "the origin and the hull of y_i x_i are"
     return (
         f" as far as double precision can tell: {what} {proof.distance:.1e} apart, measured at {len(proof.weights)} "
-        f"rows, and kernel values cannot tell less than {proof.tolerance * proof.radius:.1e} from nothing"
+        f"rows, and kernel values cannot tell less than {proof.tolerance * proof.radius:.1e} from zero"
     )
 
 

@@ -63,16 +63,16 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     Parameters
     ----------
     C : float, Regularization or "auto", default=1.0
-        Weight of the losses against the margin, positive; `Regularization` offers the other three ways of writing
-        it. ``inf`` asks for a hard margin: if there is none, `fit` raises `NotSeparableError` with the proof. "auto"
-        is one over the mean squared distance of the training rows from their centre in feature space, or from the
-        origin if the bias is not free.
+        Weight of the losses against the margin, positive; `Regularization` offers the other three ways of writing it.
+        ``inf`` requests a hard margin: if there is none, `fit` raises `NotSeparableError` with the proof. "auto"
+        chooses it by cross-validation on at most 600 rows, among powers of ten times a unit: one over the mean squared
+        distance of the rows from their centre in feature space, or from the origin if the bias is not free.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`. A function sees two whole sets of rows, or parts of
-        them if `memory_limit` leaves no room for the whole matrix.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why. A function sees two whole sets of rows, or parts of them if `memory_limit`
+        leaves no room for the whole matrix.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -83,7 +83,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     coef0 : float, default=0.0
         Constant term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
+        Accepted for compatibility with scikit-learn, without effect: every round examines every row.
     probability : {False, True, "sigmoid", "isotonic"}, default=False
         Whether to learn probabilities too, from decision values of rows left out of the fit in three folds, by
         a sigmoid (True or "sigmoid") or by isotonic regression. `predict` then gives the most probable class.
@@ -114,13 +114,13 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         The loss of a row short of the margin: the shortfall, or its square.
     multi_class : {"auto", "ovo", "ovr", "crammer_singer"}, default="auto"
         How several classes are told apart: by a machine for each pair of classes, by one for each class against the
-        rest, or by a single machine for all of them, which has a single certificate. "auto" is pairs, unless C="auto"
-        too: then the same folds tell whether the rest is clearly better. `multi_class_` says which it was.
+        rest, or by a single machine for all of them, which has a single certificate. "auto" means pairs, unless
+        C="auto" too: then the same folds decide whether "ovr" is clearly better. `multi_class_` has the choice.
     solver : {"auto", "smo", "chunking", "chunking:qp", "dual_cd", "qp", "sgd"}, default="auto"
-        "auto" is "smo". The others give the same answer more slowly: "qp" hands the dual, or where
-        the rank is low the primal, to an interior point method; "chunking" solves growing chunks of
-        violators, "chunking:qp" each of them by that method; "dual_cd" moves one coefficient at a
-        time, and "sgd" begins with stochastic gradient steps. See `mercer.compare_solvers`.
+        "auto" is "smo". The others give the same answer more slowly: "qp" passes the dual, or the primal if the rank is
+        low, to an interior point method; "chunking" solves growing chunks of violators, "chunking:qp" each of them by
+        that method; "dual_cd" moves one coefficient at a time, and "sgd" begins with stochastic gradient steps. See
+        `mercer.compare_solvers`.
     gap_tol : float, optional
         Relative duality gap, positive, at which to stop instead of at `tol`.
     time_limit : float, optional
@@ -135,10 +135,10 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     approximation : LowRank, optional
-        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+        Restricts the machine to landmarks, for many rows: see `mercer.LowRank`. By default the machine is exact.
     conformal : {None, "split", "cross"} or Conformal, default=None
-        Whether to keep what `predict_set` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits). See `mercer.Conformal`.
+        Whether to calibrate `predict_set`, on rows set aside ("split") or left out fold by fold ("cross", ten more
+        fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -164,13 +164,13 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
     class_weight_ : ndarray of shape (n_classes,)
         The factor on C of each class.
     multi_class_ : {"ovo", "ovr"}
-        What multi_class="auto" came to.
+        What multi_class="auto" chose.
     shape_fit_ : tuple of int
         Shape of the training data.
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate, or a list of them
@@ -283,7 +283,7 @@ class SVC(PredictsSets, AutomaticC, Probable, BlockKernelClassifier):
         if calibration_method(self.probability) is not None:
             raise ParameterError(
                 "probability=True is not available with multi_class='crammer_singer'; use 'ovo' or 'ovr', "
-                "or KernelLogisticRegression, whose one problem has probabilities"
+                "or KernelLogisticRegression, whose single problem has probabilities"
             )
 
     def _two_class_problems(

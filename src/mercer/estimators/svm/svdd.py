@@ -36,10 +36,10 @@ class SVDD(Detector):
     ----------
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`. A precomputed matrix must have equal diagonal entries,
-        because it does not hold k(x, x) for new points.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why. A precomputed matrix must have equal diagonal entries, because it does not
+        hold k(x, x) for new points.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -52,7 +52,7 @@ class SVDD(Detector):
     tol : float, default=1e-6
         Largest violation of the optimality conditions, in units of squared distances.
     nu : float, default=0.1
-        Share of the points, from 0 to 1: an upper bound for those outside the ball, and a lower bound for the support
+        Share of the points, from 0 to 1: an upper bound on those outside the ball, and a lower bound on the support
         vectors.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
@@ -100,7 +100,7 @@ class SVDD(Detector):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     offset_ : float
         Minus the squared radius: ``decision_function = score_samples - offset_``.
     status_ : Status

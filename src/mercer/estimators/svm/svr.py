@@ -39,9 +39,9 @@ class Regression(AutomaticC, RegressesBlocks, RegressorMixin, OneFunctionModel):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d), or (n, n) if precomputed
-            With an approximation also `mercer.io.Blocks`, which need not fit into memory.
+            With an approximation, also `mercer.io.Blocks`, which need not fit in memory.
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own, and their weights.
+            Omitted for `Blocks`, which carry their own targets and weights.
         sample_weight : array-like of shape (n,), optional
             Multiplies C for each row; rows of weight zero or less take no part.
 
@@ -90,9 +90,9 @@ class SVR(PredictsIntervals, Regression):
     ----------
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto"), an
-        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel of `mercer.kernels`, or a function that
-        returns the kernel matrix of two sets of rows. "auto" chooses a kernel by looking at the data, and says
-        which and why in `kernel_` and `kernel_reason_`.
+        expression such as "rbf + 2*linear" or "spectrum(k=4)", a kernel from `mercer.kernels`, or a function that
+        returns the kernel matrix of two sets of rows. "auto" chooses a kernel from the data; `kernel_` and
+        `kernel_reason_` say which and why.
     degree : int, default=3
         Degree of the kernel "poly", 0 or more; other kernels ignore it.
     gamma : float, "scale", "auto" or "median", default="scale"
@@ -105,13 +105,14 @@ class SVR(PredictsIntervals, Regression):
     tol : float, default=1e-3
         Largest violation of the optimality conditions (LIBSVM's rule), in units of y.
     C : float, Regularization or "auto", default=1.0
-        Weight of the losses against the norm of the function, positive. ``inf`` lets no point leave the tube. "auto" is
-        three standard deviations of y over the mean squared distance of the training rows from their centre in
-        feature space, or from the origin if the bias is not free.
+        Weight of the losses against the norm of the function, positive. ``inf`` lets no point leave the tube. "auto"
+        chooses it by cross-validation on at most 600 rows, among powers of ten times a unit: three standard deviations
+        of y over the mean squared distance of the rows from their centre in feature space, or from the origin if the
+        bias is not free.
     epsilon : float, default=0.1
         Half the width of the tube, 0 or more, in units of y.
     shrinking : bool, default=True
-        Accepted as in scikit-learn, and without effect: every round looks at every row.
+        Accepted for compatibility with scikit-learn, without effect: every round examines every row.
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : bool, default=False
@@ -135,10 +136,10 @@ class SVR(PredictsIntervals, Regression):
     callbacks : list of callables, optional
         Functions called with a `TracePoint` after every round; a true return value ends the fit.
     approximation : LowRank, optional
-        Restricts the machine to some landmarks, for many rows: see `mercer.LowRank`. By default it is exact.
+        Restricts the machine to landmarks, for many rows: see `mercer.LowRank`. By default the machine is exact.
     conformal : {None, "split", "cross"} or Conformal, default=None
-        Whether to keep what `predict_interval` needs: rows are set aside ("split"), or left out by folds ("cross", five
-        more fits). See `mercer.Conformal`.
+        Whether to calibrate `predict_interval`, on rows set aside ("split") or left out fold by fold ("cross", ten more
+        fits). See `mercer.Conformal`.
 
     Attributes
     ----------
@@ -164,7 +165,7 @@ class SVR(PredictsIntervals, Regression):
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has names that are all text.
+        Names of the features, if X has names and all are strings.
     status_ : Status
         How the fit ended; a warning is given unless it is OPTIMAL.
     certificate_ : Certificate

@@ -1,4 +1,4 @@
-"""What classifiers share that are centres of the version space."""
+"""What the classifiers that are centres of the version space have in common."""
 
 from typing import TYPE_CHECKING, Any
 

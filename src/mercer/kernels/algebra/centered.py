@@ -27,6 +27,7 @@ class Centered(Wrapped):
     Parameters
     ----------
     kernel : Kernel
+        The kernel to centre.
     reference : array-like, optional
         The rows whose features have mean zero afterwards; `bind` sets it to the
         training rows.

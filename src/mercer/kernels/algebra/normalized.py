@@ -64,6 +64,7 @@ class Normalized(Wrapped):
     Parameters
     ----------
     kernel : Kernel
+        The kernel to normalise.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from mercer.kernels.base.parameters import require_non_negative, require_positiv
 def require_kernel(name: str, value: object) -> None:
     """Refuse anything but a kernel."""
     if not isinstance(value, Kernel):
-        raise ParameterError(f"{name} must be a Kernel, got {value!r}; Custom(function) makes one of a function")
+        raise ParameterError(f"{name} must be a Kernel, got {value!r}; wrap a function as Custom(function)")
 
 
 class Wrapped(Kernel):
@@ -91,8 +91,9 @@ class Scaled(Wrapped):
     Parameters
     ----------
     factor : float
-        Nonnegative.
+        0 or more.
     kernel : Kernel
+        The kernel to multiply.
 
     Examples
     --------
@@ -145,6 +146,7 @@ class Power(Wrapped):
     Parameters
     ----------
     kernel : Kernel
+        The kernel to raise.
     exponent : float
         Positive, at most a million. An integer exponent keeps a kernel positive semidefinite; any other need
         not, and requires nonnegative values.

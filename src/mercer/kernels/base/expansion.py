@@ -113,7 +113,7 @@ class Expansion:
         out = np.zeros((len(items), self.n_functions))
         tiles.add_products(self.kernel, items, vectors, self._parts(), out, n_jobs)
         if not np.isfinite(out).all():
-            raise DataError("the decision function overflows on X; scale it as the training data were")
+            raise DataError("the decision function overflows on X; scale X as the training data were scaled")
         return out + self.intercepts
 
     def _single_items(self, X: Rows, tolerance: float) -> "PreparedRows | None":

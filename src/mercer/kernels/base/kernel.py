@@ -127,7 +127,7 @@ class Kernel(Parameters):
         raise NotImplementedError
 
     def entry_bound(self, norm_bound: float) -> float:
-        """An upper bound of |k(x, y)| over rows of squared norm at most `norm_bound`."""
+        """An upper bound on |k(x, y)| over rows of squared norm at most `norm_bound`."""
         raise NotImplementedError
 
     def entry_error(self, norm_bound: float, dtype: DTypeLike) -> float:

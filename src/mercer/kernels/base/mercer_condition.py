@@ -59,6 +59,7 @@ def mercer_check(kernel: "Kernel", X: Rows | None = None, tol: float | None = No
     Parameters
     ----------
     kernel : Kernel
+        The kernel to check.
     X : array-like, optional
         Rows to check on; required unless the kernel is valid by construction. The cost
         grows as the cube of their number, so use a sample of large data.
@@ -167,5 +168,5 @@ def _symmetric(gram: ArrayLike) -> FloatArray:
     if not np.isfinite(gram).all():
         raise DataError("gram must be finite, but it contains NaN or infinity")
     if gram.size and np.abs(gram - gram.T).max() > 1e3 * _rounding(gram):
-        raise DataError("gram must be symmetric; (G + G.T) / 2 makes it so")
+        raise DataError("gram must be symmetric; pass (G + G.T) / 2")
     return 0.5 * (gram + gram.T)

@@ -66,7 +66,7 @@ def reported(callback: Callable[[float], object] | None) -> Iterator[_Listener |
     try:
         yield listener
     except Stopped:
-        raise CancelledError(f"the callback ended the work with {listener.share:.0%} of the matrix done") from None
+        raise CancelledError(f"the callback stopped the work with {listener.share:.0%} of the matrix done") from None
     finally:
         _listening.listener = before
     if not listener.is_ended:

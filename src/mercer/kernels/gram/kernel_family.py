@@ -125,7 +125,7 @@ class SeveralKernels:
         kernels = [Scaled.of(float(factor), kernel) for factor, kernel in zip(factors, self.kernels, strict=True)]
         other = SeveralKernels(kernels, self.items, self.n_jobs)
         other.matrices, other.factors = self.matrices, self.factors * factors
-        # Whoever takes the sum writes over it, so that one of the two has it.
+        # The user of the sum writes over it, so only one of the two may have it.
         other.total, self.total = self.total, None
         if self._diagonals is not None:
             other._diagonals = np.asarray(factors)[:, None] * self._diagonals

@@ -100,7 +100,7 @@ class FromOthers:
         matrix : sparse matrix or array of shape (n, n)
             No entry may be negative.
         node_labels, node_attributes : optional
-            As for `Graph`.
+            A label, and a row of numbers, for each node.
         directed : bool, optional
             By default, true if the matrix is not symmetric.
 

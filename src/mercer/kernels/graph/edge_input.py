@@ -125,7 +125,7 @@ def _require_hashable(labels: Sequence[Any]) -> Sequence[Any]:
             hash(label)
         except TypeError:
             raise DataError(
-                f"an edge label must be a string, a number, None or a tuple of such, got {label!r}"
+                f"an edge label must be a string, a number, None or a tuple of these, got {label!r}"
             ) from None
     return labels
 

@@ -54,6 +54,7 @@ class Graph(FromOthers):
     edge_attributes : array-like of shape (n_edges, d) or mapping, optional
         The same for edges, in the order of `edges` or by pair.
     directed : bool
+        Whether an edge leads only from its first node to its second.
 
     Examples
     --------
@@ -309,6 +310,6 @@ def _keys(kind: str, labels: Sequence[Any]) -> KeyArray:
                 fingerprints([label])
             except (TypeError, ValueError):
                 raise DataError(
-                    f"a {kind} label must be a string, a number, None or a tuple of such, got {label!r}"
+                    f"a {kind} label must be a string, a number, None or a tuple of these, got {label!r}"
                 ) from None
         raise

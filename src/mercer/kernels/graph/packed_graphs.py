@@ -147,7 +147,7 @@ class PackedGraphs:
 def _rows(kind: str, parts: Sequence[FloatArray]) -> FloatArray:
     widths = [part.shape[1] for part in parts]
     if len(set(widths)) > 1:
-        raise DataError(f"the {kind} of all graphs must have as many attributes, got {min(widths)} and {max(widths)}")
+        raise DataError(f"{kind} of all graphs must have equally many attributes, got {min(widths)} and {max(widths)}")
     return np.concatenate(parts) if parts else np.empty((0, 1))
 
 

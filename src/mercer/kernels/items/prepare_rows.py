@@ -110,7 +110,7 @@ def require_sound_csr(values: Sparse) -> None:
     try:
         values.check_format(full_check=True)
     except ValueError as error:
-        raise DataError(f"X is not a sound CSR matrix: {error}") from error
+        raise DataError(f"X is not a valid CSR matrix: {error}") from error
 
 
 def _with_small_indices(values: Sparse) -> Sparse:

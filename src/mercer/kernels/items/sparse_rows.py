@@ -20,14 +20,14 @@ from mercer.kernels._types import Sparse
 
 # A multiplication of sparse rows takes as long as this many of dense ones.
 SPARSE_COST = 2
-# Dense rows are made sparse if at most one number in so many is not zero, and there are more columns and numbers than
+# Dense rows are made sparse if at most one number in this many is not zero, and there are more columns and numbers than
 # these: with fewer, zeros cost little.
 FEW_FILLED, FEW_COLUMNS, FEW_NUMBERS = 4, 64, 2**16
 # Up to this many features all of them have a line, four kilobytes for a row at most, and panels are kept; beyond, only
 # those that occur in some row have one.
 MOST_LINES = 1024
 CACHE_LINE = 64
-# Rows that are looked at for zeros.
+# Rows that are examined for zeros.
 SAMPLE = 256
 
 

@@ -33,6 +33,7 @@ class AtNodes(Wrapped):
         The data at each node: a row of numbers, a text, anything that `kernel` takes; in the order of the
         graph's nodes, or by name.
     kernel : Kernel
+        Compares two of the values.
 
     Examples
     --------

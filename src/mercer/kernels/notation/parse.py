@@ -84,7 +84,7 @@ def parse(text: str, gamma: float | str = "scale", degree: float = 3, coef0: flo
     if not isinstance(text, str):
         raise ParameterError(f"a kernel expression must be a string, got {text!r}")
     if len(text) > LONGEST:
-        raise ParameterError(f"a kernel expression may have {LONGEST} characters, got {len(text)}")
+        raise ParameterError(f"a kernel expression may have at most {LONGEST} characters, got {len(text)}")
     return _Parser(text, {"gamma": gamma, "degree": degree, "coef0": coef0}).whole()
 
 

@@ -87,7 +87,7 @@ def _named(name: str, parameters: Mapping[str, Any]) -> Kernel:
 
 def _expressed(text: str, parameters: Mapping[str, Any]) -> Kernel:
     if text == "additive_chi2":
-        raise ParameterError("kernel 'additive_chi2' is not positive semidefinite, \"chi2\" is its exponential")
+        raise ParameterError("kernel 'additive_chi2' is not positive semidefinite; use \"chi2\", its exponential")
     return parse(text, **parameters)
 
 

@@ -74,5 +74,5 @@ def number_of(text: str, token: Token) -> float:
     if not token.text.isdigit():
         return float(token.text)
     if len(token.text) > MOST_DIGITS:
-        raise refusal(text, token, f"a whole number may have {MOST_DIGITS} digits, got {len(token.text)}")
+        raise refusal(text, token, f"a whole number may have at most {MOST_DIGITS} digits, got {len(token.text)}")
     return int(token.text)

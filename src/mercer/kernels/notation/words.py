@@ -1,4 +1,4 @@
-"""A kernel in as few words as say it."""
+"""A kernel in as few words as possible."""
 
 import dataclasses
 import textwrap
@@ -115,7 +115,7 @@ def _single(kernel: Any) -> str:
     given = [
         f"{field.name}={_value(getattr(kernel, field.name))}"
         for field in dataclasses.fields(kernel)
-        # Expressions have another default for gamma than the classes, so it is always said.
+        # The default gamma of expressions differs from that of the classes, so it is always given.
         if field.repr and (field.name == "gamma" or getattr(kernel, field.name) != field.default)
     ]
     return f"{name}({', '.join(given)})" if given else name

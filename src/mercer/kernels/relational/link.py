@@ -116,7 +116,7 @@ class Link(Node):
         The column of the foreign key, if there is a choice; or, if none is declared, a pair: the
         column of the table the link starts from and that of `table`, which must be equal.
     columns : dict or Kernel, optional
-        As in `Record`; inferred by default.
+        A kernel for each column of `table`, or a kernel of its rows; inferred by default.
     links : list of Link
         Further links from there.
     how : {"mean", "sum", "cosine"}
@@ -125,7 +125,7 @@ class Link(Node):
     weight : float
         The weight of the link, nonnegative.
     combine : {"sum", "product"}
-        As in `Record`.
+        Whether columns and further links are added or multiplied.
     direction : {"to", "from"}, optional
         If a key links a table to itself: "to" the row it names, or "from" those that name it.
 

@@ -43,6 +43,7 @@ class Record(Node, Kernel):
     Parameters
     ----------
     table : str
+        The table of the rows that are compared.
     key : str or tuple of str, optional
         The column (or columns, if items are tuples) that identifies a row; by default the declared
         primary key.

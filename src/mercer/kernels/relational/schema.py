@@ -114,7 +114,7 @@ def resolve_join(schema: "Schema", table: str, link: "Link") -> Join:
         )
     raise DataError(
         f"more than one foreign key links {table!r} and {link.table!r}{wanted}: "
-        f"{'; '.join(str(join.key) for join in found)}; choose by on='column', or direction='to' or 'from'"
+        f"{'; '.join(str(join.key) for join in found)}; choose one by on='column', or by direction='to' or 'from'"
     )
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Features that the neighbourhoods of all substrings may have before it is an error.
 MOST_FEATURES = 2**28
 LARGEST_NUMBER = 2**62
-# About how many of them a thread counts before somebody may ask to stop.
+# About how many of them a thread counts before it may be asked to stop.
 NEAR_AT_A_TIME = 1_000_000
 
 
@@ -171,9 +171,10 @@ class Mismatch(CountKernel):
     mismatches : int
         m, less than p.
     alphabet : str or sequence of tokens, optional
-        Such as "ACGT". Unless told, the symbols of the training texts, which `bind` finds.
+        Such as "ACGT". By default the symbols of the training texts, which `bind` finds.
     tokenizer : "characters", "words" or callable
-        What the symbols of a text are; see `Spectrum`.
+        What the symbols of a text are. A callable takes a text and returns its tokens; items that are lists of tokens
+        are taken as they are.
 
     Examples
     --------
@@ -196,7 +197,7 @@ class Mismatch(CountKernel):
         if self.mismatches >= self.length:
             raise ParameterError(f"mismatches must be less than length={self.length}, got {self.mismatches!r}")
         if self.alphabet is not None and len(self.alphabet) == 0:
-            raise ParameterError("alphabet must have a symbol; None takes those of the training texts")
+            raise ParameterError("alphabet must have at least one symbol; None uses those of the training texts")
 
     @property
     def is_bound(self) -> bool:
@@ -208,7 +209,7 @@ class Mismatch(CountKernel):
             return self
         tokens = symbols_of(items_of(X, self.item_name), self.tokenizer).tokens
         if not tokens:
-            raise ParameterError("alphabet must be given where the training texts are empty")
+            raise ParameterError("alphabet must be given when the training texts are empty")
         return self.replace(alphabet=_as_alphabet(tokens))
 
     def prepare(

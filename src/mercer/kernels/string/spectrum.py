@@ -61,16 +61,16 @@ class Spectrum(CountKernel):
     length : int or (int, int)
         Of the substrings; a pair is the shortest and the longest.
     weights : sequence of float, optional
-        w_p, one for each length from the shortest on, none negative; all 1 unless told.
+        w_p, one for each length from the shortest on, none negative; all 1 by default.
     tokenizer : "characters", "words" or callable
         What the symbols of a text are. A callable takes a text and returns its tokens; items
         that are lists of tokens are taken as they are.
     weighting : {"count", "log", "tf-idf"}
-        phi_u: the count c; 1 + log c, so that a word said ten times does not count ten times; or that times
+        phi_u: the count c; 1 + log c, so that a word used ten times does not count ten times; or that times
         1 + log((1 + n) / (1 + n_u)), where n_u of the n training texts have u, so that rare words count more. A
         substring that no training text has counts as one that a single text has.
     lowercase : bool
-        Whether texts are put into lower case first.
+        Whether texts are first converted to lower case.
     documents : DocumentFrequencies, optional
         What "tf-idf" has counted in the training texts; `bind` sets it.
 

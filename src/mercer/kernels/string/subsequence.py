@@ -49,19 +49,18 @@ class Subsequence(StructuredKernel):
     length : int or (int, int)
         Of the subsequences; a pair is the shortest and the longest.
     decay : float
-        In (0, 1]: how much a longer span, and so a gap, takes off.
+        In (0, 1]: the factor for each further symbol of the span, and so for each gap.
     weighting : "span" or "span-1"
-        The power of `decay`: "span" as Lodhi et al. have it, or one less, so that a single
-        symbol has weight 1.
+        The power of `decay`: "span", as in Lodhi et al., or one less, so that a single symbol has weight 1.
     tokenizer : "characters", "words" or callable
         What the symbols of a text are. A callable takes a text and returns its tokens; items
         that are lists of tokens are taken as they are.
 
     Notes
     -----
-    Time p |s| |t| for length p, where only symbols count that both texts have. Where the alphabet
-    has few sequences of that length (DNA up to length 7, proteins up to 3), the features are
-    written out instead, and an entry is their inner product.
+    Time p |s| |t| for length p, counting only symbols that both texts have. If the alphabet has few sequences of that
+    length (DNA up to length 7, proteins up to 3), the features are written out instead, and an entry is their inner
+    product.
 
     Examples
     --------

@@ -24,9 +24,9 @@ PERIODS = {"day": 1.0, "week": 7.0, "year": 365.2425}
 WAYS = ("number", "log", "rank", "category", *PERIODS)
 # Labels of a smaller share of the rows, or of a single row, are rare: they are one label.
 RARE_SHARE, RARE_ROWS = 0.005, 2.0
-# Labels that a column keeps apart, at most.
+# Most labels that a column keeps apart.
 MOST_LABELS = 100
-# Points at which the ranks of a column are kept, at most.
+# Most points at which the ranks of a column are kept.
 MOST_KNOTS = 200
 NO_VALUE, OTHERS = "no value", "others"
 
@@ -249,6 +249,6 @@ def _places(column: "Column", labels: tuple[Any, ...]) -> Any:
 
 def _labels(column: "Column", present: BoolArray) -> list[Any]:
     if isinstance(column.values, np.ndarray) and column.kind == "number":
-        # One and the same label whichever type of number a file or a frame has it in.
+        # The same label, whichever type of number a file or a frame has it in.
         return column.values[present].tolist()
     return [label if isinstance(label, str | bool | int | float) else str(label) for label in column.items(present)]

@@ -191,5 +191,5 @@ def _decoded(value: Any, name: ColumnName, row: int | np.integer[Any]) -> Any:
     except UnicodeDecodeError as error:
         raise DataError(
             f"column {name!r} is not UTF-8 in row {row}: byte 0x{value[error.start]:02x} at position {error.start}; "
-            "decode it before, with the encoding it has"
+            "decode it first, with its own encoding"
         ) from error

@@ -148,7 +148,7 @@ def _stored(values: list[Any], name: str, source: str) -> Array:
         return _objects((None if is_missing(value) else _as_text(value) if is_mixed else value) for value in values)
     if not all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
         return np.array([np.nan if is_missing(value) else _real(value) for value in values])
-    # Whole numbers stay whole, also where some are missing: they may be the labels of classes.
+    # Whole numbers stay whole even if some are missing: they may be the labels of classes.
     return (
         np.array(values, dtype=np.int64)
         if len(present) == len(values)

@@ -29,13 +29,13 @@ class Columns(Kernel):
     Parameters
     ----------
     kernels : dict
-        A kernel for each column, by its name (in an array, its position). A kernel that says
-        itself what it reads, such as ``On(["width", "height"], RBF())``, may have any name.
+        A kernel for each column, by its name (in an array, its position). A kernel that itself says what it reads, such
+        as ``On(["width", "height"], RBF())``, may have any name.
     weights : dict, optional
-        How much a column counts, not negative; 1 for those not named.
+        How much a column counts, 0 or more; 1 for those not named.
     combine : {"sum", "mean", "product"}
-        "mean" divides by the sum of the weights; "product" multiplies, so that rows are alike
-        only if they are in every column, and takes no weights.
+        "mean" divides by the sum of the weights; "product" multiplies, so that rows are alike only if they are alike in
+        every column, and takes no weights.
     standardize : bool
         Bring columns of numbers to mean 0 and deviation 1, measured on the training rows.
     missing : float or "error"
@@ -66,7 +66,7 @@ class Columns(Kernel):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernels, Mapping) or not self.kernels:
-            raise ParameterError(f"kernels must be a dict of a kernel for each column, got {self.kernels!r}")
+            raise ParameterError(f"kernels must be a dict with a kernel for each column, got {self.kernels!r}")
         for name, kernel in self.kernels.items():
             require_kernel(f"the kernel of column {name!r}", kernel)
         if self.combine not in _COMBINATIONS:
@@ -103,20 +103,20 @@ class Columns(Kernel):
         combine: str = "mean",
         missing: float | str = 1.0,
     ) -> Self:
-        """A kernel for a table as it is: numbers, categories, dates, texts, trees and graphs.
+        """A kernel for a table as it stands: numbers, categories, dates, texts, trees and graphs.
 
         Parameters
         ----------
         X : table
-            Its columns' types and values are looked at; it is not kept.
+            The types and values of its columns are examined; it is not kept.
         exclude : list of column names
             Left out, such as the label. Columns with no value at all are left out too.
         text : Kernel, optional
             For columns of texts; ``Spectrum().normalized()`` by default.
         cyclic : list of {"day", "week", "year"}
-            For each column of dates, also compare where in these periods they are.
+            For each column of dates, also compare their places in these periods.
         combine, missing
-            As in `Columns`.
+            How the columns are combined, and the kernel of two missing values: those of `Columns`.
 
         Returns
         -------

@@ -30,9 +30,9 @@ class Encoded(Kernel):
     - "category": an indicator for each label; rare ones share one;
     - "day", "week", "year": the place of a date in the period, as a point on a circle.
 
-    A missing number is the mean, and a further number says that it is missing; a missing label is a label. A label that
-    training has not seen is a rare one. Where training had no rare labels, no missing values or no values at all, those
-    are neutral: 0 in all their numbers. Any map of rows to vectors leaves a kernel positive semidefinite.
+    A missing number is the mean, and a further number says that it is missing; a missing label is a label. A label not
+    seen in training is a rare one. If training had no rare labels, no missing values or no values at all, those are
+    neutral: 0 in all their numbers. Any map of rows to vectors leaves a kernel positive semidefinite.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class Encoded(Kernel):
     kernel : Kernel
         Of vectors.
     relevance : dict, optional
-        By column, what its squared distances are multiplied by, not negative; a tuple where it is read in several
-        ways. For those not named, one over the number of ways of all columns.
+        By column, the factor on its squared distances, 0 or more; a tuple if the column is read in several ways. For
+        those not named, one over the number of ways of all columns.
     codings : tuple, optional
         What was measured on the training rows; `bind` sets it.
 
@@ -70,9 +70,9 @@ class Encoded(Kernel):
     def __post_init__(self) -> None:
         require_kernel("kernel", self.kernel)
         if self.kernel.takes_items:
-            raise ParameterError(f"kernel must be one of vectors, got {self.kernel!r}")
+            raise ParameterError(f"kernel must be a kernel of vectors, got {self.kernel!r}")
         if not isinstance(self.columns, Mapping) or not any(map(ways_of, self.columns.values())):
-            raise ParameterError(f"columns must be a dict of a way for each column, got {self.columns!r}")
+            raise ParameterError(f"columns must be a dict with a way for each column, got {self.columns!r}")
         for name, ways in self.columns.items():
             for way in ways_of(ways):
                 if way not in WAYS:
@@ -84,7 +84,7 @@ class Encoded(Kernel):
     def _check_relevance(self) -> None:
         for name, given in (self.relevance or {}).items():
             if name not in self.columns:
-                raise ParameterError(f"relevance names {name!r}, which is none of the columns")
+                raise ParameterError(f"relevance names {name!r}, which is not one of the columns")
             values = given if isinstance(given, tuple | list) else (given,)
             if len(values) != len(ways_of(self.columns[name])):
                 raise ParameterError(f"the relevance of column {name!r} must be one number for each of its ways")

@@ -196,7 +196,7 @@ def _no_column(name: ColumnName, names: Sequence[object]) -> DataError:
 
 
 def _narwhals_column(name: ColumnName, series: Any) -> Column:
-    """A column of a data frame; what its type says is believed, objects are looked at."""
+    """A column of a data frame; its type is believed, and objects are examined."""
     import narwhals
 
     dtype, missing = series.dtype, series.is_null().to_numpy().astype(bool)

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
     from mercer.kernels.table.column import Column
 
-# Whole numbers of at most so many values, each in so many rows on average, may be labels as well as numbers, and are
-# read as both.
+# Whole numbers with at most this many values, each in this many rows on average, may be labels as well as numbers, and
+# are read as both.
 FEW_VALUES, ROWS_A_VALUE = 12, 5
-# A value more than so many deviations from the mean makes a long tail.
+# A value more than this many deviations from the mean makes a long tail.
 LONG_TAIL = 4.0
-# A date has a place in a period where the column covers it so many times.
+# A date has a place in a period if the column covers the period this many times.
 COVERED = 1.5
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mercer.kernels.table.column import Column
     from mercer.kernels.table.frame import Frame
 
-# Texts of so many words, or more distinct ones than these, are no categories.
+# Texts of this many words, or more distinct ones than this, are not categories.
 WORDS = 3.0
 CATEGORIES = 20
 

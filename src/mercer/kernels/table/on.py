@@ -55,7 +55,7 @@ class On(Kernel):
         Of numbers, of labels (`Delta`), or of what the column holds: texts, trees, graphs.
         Dates are numbers, days since 1970.
     missing : float or "error"
-        The kernel of two missing values, not negative; "error" refuses them.
+        The kernel of two missing values, 0 or more; "error" refuses them.
     origin : tuple of float, optional
         Subtracted before distances are taken, so that they keep their digits; `bind` sets it.
 
@@ -80,7 +80,7 @@ class On(Kernel):
     def __post_init__(self) -> None:
         require_kernel("kernel", self.kernel)
         if self.kernel.takes_tables:
-            raise ParameterError(f"kernel must be one of a column's values, got {self.kernel!r}, which reads tables")
+            raise ParameterError(f"kernel must compare the values of a column, got {self.kernel!r}, which reads tables")
         if self.missing != "error":
             require_non_negative("missing", self.missing)
         if not self.names:

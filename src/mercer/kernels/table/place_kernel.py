@@ -27,8 +27,9 @@ def placed(kernel: "Kernel", X: Rows, *, standardize: bool = True) -> "Kernel":
     Parameters
     ----------
     kernel : Kernel
+        Of numbers, labels, texts, trees or graphs, or a combination of such kernels.
     X : table
-        Its columns' kinds are looked at.
+        The kinds of its columns are examined.
     standardize : bool
         Bring numbers to mean 0 and deviation 1, measured on the rows of the fit.
 
@@ -94,7 +95,7 @@ def _on(kernel: "Kernel", read: str, kinds: Mapping[ColumnName, str], standardiz
     names = [name for name, kind in kinds.items() if kind == ("text" if read in ("text", "label") else "object")]
     if len(_some(names, kernel, f"{read}s", kinds)) > 1:
         raise ParameterError(
-            f"{type(kernel).__name__} reads one column, and there are {', '.join(map(repr, names))}; "
+            f"{type(kernel).__name__} reads one column, but there are {', '.join(map(repr, names))}; "
             f"say which: {type(kernel).__name__.lower()}()@{names[0]}"
         )
     return On(names[0], kernel)

@@ -47,9 +47,9 @@ class Standardized(Wrapped):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kernel.takes_items:
-            raise ParameterError(f"kernel must be one of numbers, got {self.kernel!r}")
+            raise ParameterError(f"kernel must be a kernel of numbers, got {self.kernel!r}")
         if (self.mean is None) != (self.deviation is None):
-            raise ParameterError(f"mean and deviation go together, got {self.mean!r} and {self.deviation!r}")
+            raise ParameterError(f"mean and deviation must be given together, got {self.mean!r} and {self.deviation!r}")
 
     @property
     def is_bound(self) -> bool:

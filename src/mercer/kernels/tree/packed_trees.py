@@ -130,5 +130,5 @@ def _tree(item: Any, place: int) -> Tree:
             raise DataError(f"item {place} of X: {error}") from error
     raise DataError(
         f"item {place} of X must be a Tree or a tree in brackets, got {type(item).__name__}; "
-        "Tree.parse and mercer.io read some"
+        "Tree.parse and mercer.io read trees"
     )

@@ -15,6 +15,7 @@ class Tree:
     Parameters
     ----------
     label : str
+        The label of the node.
     children : iterable of Tree or str
         A string stands for a leaf with that label.
 
@@ -55,7 +56,7 @@ class Tree:
             counts.extend(part.counts)
         for label in labels[:1] if parts else labels:
             if not isinstance(label, str):
-                raise DataError(f"the label of a node must be a str, got {label!r}; str(label) makes it one")
+                raise DataError(f"the label of a node must be a str, got {label!r}; pass str(label)")
         object.__setattr__(self, "labels", tuple(labels))
         object.__setattr__(self, "counts", tuple(counts))
 

@@ -71,7 +71,7 @@ class ChiSquared(GammaFromData, PairwiseKernel):
         rows = super().prepare(X, dtype, origin=origin, check=check)
         values = rows.values.data if rows.is_sparse else rows.values
         if values.size and values.min() < 0:
-            raise DataError(f"X must not be negative for ChiSquared, got {values.min():.3g}; histograms are not")
+            raise DataError(f"X must not be negative for ChiSquared, which compares histograms, got {values.min():.3g}")
         return rows
 
     def pairs(self, left: Array, columns: Array, out: Array, row: int, column: int) -> None:

@@ -26,7 +26,7 @@ class Constant(DotProductKernel):
     Parameters
     ----------
     value : float
-        Nonnegative.
+        0 or more.
 
     Examples
     --------

@@ -33,7 +33,7 @@ NAMES = tuple(_SHAPES)
 
 @dataclass(frozen=True)
 class Window(DotProductKernel):
-    """A function of |x - y| that is zero from one on.
+    """A function of |x - y| that is zero beyond one.
 
     Parameters
     ----------

@@ -50,6 +50,7 @@ class Sigmoid(GammaFromData, DotProductKernel):
     gamma : float, "scale", "auto" or "median"
         Positive; "scale" is 1 / (d var(X)) and "auto" is 1 / d, fixed by `bind`.
     coef0 : float
+        Constant term.
 
     Examples
     --------

@@ -95,7 +95,7 @@ def _profile(kernel: "Kernel", radii: FloatArray) -> FloatArray:
 def _norm_of(kernel: "Kernel", d: int) -> int:
     """2 or 1: the norm in which the kernel is a function of distance only."""
     if not kernel.is_translation_invariant:
-        raise ParameterError(f"kernel must depend on the distance of two rows alone, got {kernel!r}")
+        raise ParameterError(f"kernel must depend only on the distance between two rows, got {kernel!r}")
     if d == 1:
         return 2
     probes = np.random.default_rng(0).normal(size=(5, d))
@@ -104,7 +104,7 @@ def _norm_of(kernel: "Kernel", d: int) -> int:
         values = kernel(np.zeros((1, d)), 0.5 * probes / sizes[:, None])
         if np.ptp(values) <= 1e-9 * np.abs(values).max():
             return norm
-    raise ParameterError(f"kernel must depend on the distance of two rows alone, got {kernel!r}")
+    raise ParameterError(f"kernel must depend only on the distance between two rows, got {kernel!r}")
 
 
 def _log_surface(norm: int, d: int) -> float:
@@ -191,7 +191,7 @@ def common_diagonal(diag: FloatArray, remedy: str) -> float:
 def log_of_items(sums: FloatArray) -> FloatArray:
     """log of sums of kernels between items; a kernel with a negative sum does not give a density."""
     if sums.min(initial=0.0) < -1e-9 * np.abs(sums).max(initial=0.0):
-        raise DataError("a density needs a kernel that is nowhere negative, but at some items it sums to less than 0")
+        raise DataError("a density needs a kernel without negative values, but at some items it sums to less than 0")
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(sums, 0.0))
 

@@ -44,6 +44,7 @@ class Loss:
     Attributes
     ----------
     name, formula : str
+        What it is called, and the loss as a function of z.
     of : {"margin", "residual"}
         What z is.
     is_convex : bool
@@ -65,7 +66,7 @@ class Loss:
     slope(reach)
         The Lipschitz constant over z of size at most `reach`; it may be infinite, and so may `reach`.
     box(C), ridge(C), bounds(signs, C)
-        What a dual in signed form takes of it, given the weight of each point.
+        What a dual in signed form needs of it, given the weight of each point.
     """
 
     name: ClassVar[str] = ""

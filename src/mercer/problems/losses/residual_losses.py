@@ -304,7 +304,7 @@ CONVEX_LOSSES = {
 
 
 def resolve_loss(loss: str | Loss) -> Loss:
-    """The loss of this name, or a loss of the user's."""
+    """The loss of this name, or a loss given by the user."""
     if isinstance(loss, Loss) and loss.is_convex:
         return loss
     if isinstance(loss, str) and loss in CONVEX_LOSSES:

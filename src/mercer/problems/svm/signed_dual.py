@@ -89,8 +89,8 @@ class DualProblem:
         found = [name for name, is_there in more if is_there]
         if found:
             raise ParameterError(
-                f"solver={solver!r} solves programs with a box and one sum that is zero; this one also has "
-                f"{' and '.join(found)} (see DualProblem), which solver='smo' takes"
+                f"solver={solver!r} solves only programs with a box and one zero sum; this one also has "
+                f"{' and '.join(found)} (see DualProblem), which solver='smo' can solve"
             )
 
     def can_rise(self, beta: FloatArray) -> BoolArray:

@@ -64,6 +64,6 @@ def by_sums(primal: float, dual: float, n: int, moving: int, idle: int, precisio
         n_free=moving,
         n_bounded=max(0, n - moving - idle),
         n_zero=idle,
-        basis=f"the fit was ended in a pass: both objectives are sums of the passes before it, in {words} precision, "
-        "and the conditions of single rows were not looked at",
+        basis=f"the fit was stopped during a pass: both objectives are sums of the passes before it, in {words} "
+        "precision, and the conditions of single rows were not examined",
     )

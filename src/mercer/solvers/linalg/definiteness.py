@@ -40,7 +40,7 @@ def refuse_indefinite(matrix: "RowSource", indices: IndexArray | list[int]) -> N
     witness[indices] = vectors[:, 0]
     raise NotPositiveSemidefiniteError(
         f"the kernel is not positive semidefinite on these rows: v'Kv = {values[0]:.3g} for v = error.witness, so "
-        "there is no feature space to separate them in; SVC(C=...) finds a stationary point, other parameters may help",
+        "there is no feature space to separate them in; SVC(C=...) finds a stationary point; try other parameters",
         witness,
     )
 

@@ -208,6 +208,6 @@ def indefinite(gram: FloatArray) -> NotPositiveSemidefiniteError:
     values, vectors = np.linalg.eigh(gram)
     return NotPositiveSemidefiniteError(
         f"the kernel is not positive semidefinite on the landmarks: v'Kv = {values[0]:.3g} for v = error.witness, so "
-        "that they span no feature space; approximation=None finds a stationary point, other parameters may help",
+        "they span no feature space; approximation=None finds a stationary point, and other parameters may help",
         vectors[:, 0],
     )

@@ -44,7 +44,7 @@ MOST_CUTS = 40
 MOST_APPROACH, SLOW = 12, 0.02
 # If a step predicts less than this share of the required gap, a mixture of cuts may prove the weights optimal.
 SMALL_GAIN = 0.05
-# A mixture whose other cuts weigh less than this is no mixture.
+# A mixture whose other cuts weigh less than this is not a mixture.
 ONE_ALONE = 1e-6
 # A machine gap below this, relative to the objective, is rounding.
 NO_GAP = 1e-13

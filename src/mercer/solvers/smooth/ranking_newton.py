@@ -37,7 +37,7 @@ MOST_STEPS = 200
 # Most conjugate gradient iterations per step, and the share of the error left to the next step.
 MOST_ITERATIONS = 300
 FORCING = 0.03
-# After a step of so many iterations, the others are computed directly, for up to so many rows.
+# After a step of this many iterations, the others are computed directly, for up to this many rows.
 SLOW, FEW_ROWS = 100, 1000
 # The two ways to compute the values of a direct step may differ by this share of the largest.
 AGREEING = 1e-3

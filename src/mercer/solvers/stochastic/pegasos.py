@@ -329,7 +329,7 @@ def ball_radius(lam: float, weights: FloatArray) -> float:
 def step_count(T: int | None, epochs: float | None, rows: int, batch_size: int, default: int | None = None) -> int:
     """Steps of a run: T, or as many as `epochs` visits of every row take."""
     if T is not None and epochs is not None:
-        raise ParameterError(f"T and epochs exclude each other, got T={T!r} and epochs={epochs!r}")
+        raise ParameterError(f"T and epochs cannot both be given, got T={T!r} and epochs={epochs!r}")
     if T is None and epochs is None:
         if default is None:
             raise ParameterError("one of T and epochs is needed, got neither")

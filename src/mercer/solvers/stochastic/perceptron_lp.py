@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # SciPy's words for how HiGHS ended.
 SOLVED, INACCURATE = 0, 4
-# A program of so many numbers takes some hundredths of a second.
+# A program of this many numbers takes a few hundredths of a second.
 AT_ONCE = 20_000
 # The gap, relative to the primal value where that is above 1, up to which a program is solved.
 SOLVED_GAP = 1e-6

@@ -83,7 +83,7 @@ def ball_centre(gram: FloatArray, *, tol: float = 1e-3, limits: "Limits", convex
 def _raise_indefinite(alpha: FloatArray) -> None:
     raise NotPositiveSemidefiniteError(
         "the kernel is not positive semidefinite on these rows: a vector of the feature space would have a negative "
-        "squared length (see witness), and then there is no version space; mercer_check(kernel, X) shows more",
+        "squared length (see error.witness), so there is no version space; mercer_check(kernel, X) shows more",
         witness=alpha,
     )
 
