@@ -54,7 +54,8 @@ ASK = ("predict", "good.mercer", "people.csv")
 MISTAKES = {
     # What to predict
     "no target": (("train", "people.csv"), USAGE, "--target must name the column to predict; .*'age', 'town', 'buys'"),
-    "a target that is not there": (("train", "people.csv", "-t", "price"), DATA, "no column 'price'.* the columns are 'age'"),
+    "a target that is not there": (("train", "people.csv", "-t", "price"), DATA,
+        "no column 'price'.* the columns are 'age'"),
     "a typo in the target": (("train", "people.csv", "-t", "buy"), DATA, "did you mean 'buys'"),
     "one class": (("train", "one_class.csv", "-t", "buys"), DATA, "the same value 'yes' in all 20 rows"),
     "1,500 classes": (("train", "towns.csv", "-t", "town"), DATA, "1,500 different values.*--task classification"),
@@ -80,7 +81,8 @@ MISTAKES = {
     "a damaged archive": (("train", "damaged.csv.gz", "-t", "buys"), DATA, "damaged.csv.gz: cannot be read to its end"),
     "a table that does not exist": (("train", "shop.db", "-t", "buys", "--table", "peple"), DATA, "peple.*people"),
     # Models
-    "arguments swapped": (("predict", "people.csv", "good.mercer"), USAGE, "the model must come first: good.mercer is a model"),
+    "arguments swapped": (("predict", "people.csv", "good.mercer"), USAGE,
+        "the model must come first: good.mercer is a model"),
     "a model in place of data": (("train", "good.mercer", "-t", "buys"), DATA, "is a model, not data"),
     "data in place of a model": (("evaluate", "people.csv", "people.csv"), DATA, "not a Mercer model file"),
     "a typo in the model": (("predict", "god.mercer", "people.csv"), DATA, "no model file 'god.mercer'; did you mean"),

@@ -323,7 +323,7 @@ def test_tables_and_columns_that_are_not_there_are_named(trains):
         read_table(trains[1], table="train", query="SELECT 1")
     with pytest.raises(DataError, match="the answer has no rows"):
         read_table(trains[1], query="SELECT * FROM train WHERE speed < 0")
-    with pytest.raises(DataError, match="has the column 'a' twice"):
+    with pytest.raises(DataError, match="has two columns called 'a'"):
         read_table(trains[1], query="SELECT 1 AS a, 2 AS a")
 
 
