@@ -141,5 +141,5 @@ def test_a_column_that_gives_the_target_away_is_named(rng, kind):
     run.fit()
     run.score()
     (said,) = [note for note in run.record.notes if "alone" in note]
-    assert said.startswith("'copy' predicts the target alone")
+    assert said.startswith("'copy' alone predicts the target")
     assert said.endswith("leave it out (--drop)")

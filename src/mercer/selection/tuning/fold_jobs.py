@@ -122,7 +122,7 @@ class Shared:
         return [self.hopeless(number, self.fold, setup, places, matrix) for number, _, setup in known]
 
     def _setup(self, model: "BaseEstimator", train: IndexArray) -> Any:
-        """The problems of a setting on this fold, or None where they cannot be."""
+        """The problems of a setting on this fold, or None if there are none."""
         try:
             check_parameters(model)
             return self._problems(model, train)

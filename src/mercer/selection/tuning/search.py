@@ -1,9 +1,9 @@
-"""Judge settings on folds, with as little work twice as can be.
+"""Judge settings on folds, repeating as little work as possible.
 
 For each kernel there is one matrix of all rows, whatever the folds, the classes and C; a fold goes
 through the values of C from small to large, each solution being the start of the next
-(`fold_series`). Folds and kernels run side by side on the cores (`fold_jobs`). What cannot share
-(probabilities, scores that want a real machine, matrices that do not fit) is fitted one by one.
+(`fold_series`). Folds and kernels run side by side on the cores (`fold_jobs`). Settings that cannot share
+(probabilities, scores that need a real machine, matrices that do not fit) are fitted one by one.
 """
 
 import threading
