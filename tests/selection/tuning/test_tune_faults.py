@@ -48,7 +48,10 @@ def test_C_that_is_not_positive(wine, C):
         ({"param_grid": []}, r"param_grid must have at least one setting, got \[\]"),
         ({"param_grid": {"kernel": [Linear()], "kernel__gamma": [1.0]}}, "Linear has no parameter 'gamma'"),
         ({"scoring": "neg_log_loss"}, "scoring='neg_log_loss' needs probabilities; set probability=True"),
-        ({"scoring": ["accuracy", "roc_auc_ovr"], "refit": "accuracy"}, "'roc_auc_ovr' needs probabilities; set probability=True"),
+        (
+            {"scoring": ["accuracy", "roc_auc_ovr"], "refit": "accuracy"},
+            "'roc_auc_ovr' needs probabilities; set probability=True",
+        ),
         ({"n_iter": 0}, "n_iter must be a whole number"),
         ({"search": "some"}, "search must be one of"),
         ({"factor": 1}, "factor must be a whole number, 2 or more"),

@@ -28,7 +28,7 @@ LARGEST_C = 2.0**9
 STEP = 4.0
 # Beyond these an adaptive search does not go.
 ENDS_OF_C = (2.0**-20, 2.0**20)
-# Draws of C for each kernel that is drawn: its matrix costs about as much as they do.
+# Values of C drawn for each kernel drawn: its matrix costs about as much as they do.
 DRAWS_OF_C = 4
 
 
@@ -41,10 +41,10 @@ def settings_of(
     ----------
     search : SVCCV or SVRCV
     X : rows
-        From which a number of gammas is given values.
+        Rows from which values of gamma are computed, if only their number is given.
     weights : ndarray or None
     names : container of str
-        Parameters by which a setting may be told.
+        Parameters that a setting may have.
     """
     if search.param_grid is not None:
         found = _given(search)
@@ -129,7 +129,7 @@ def _kernels(search: "TunedModel") -> list[Any]:
 
 
 def _require_some_gamma(search: "TunedModel", kernels: Sequence[Any]) -> None:
-    """Refuse gammas that no kernel takes; a number of them stands for as many as there is use for."""
+    """Refuse gammas that no kernel takes; a mere number of them is allowed, even if none is needed."""
     is_counted = search.gammas is None or isinstance(search.gammas, Integral)
     if not is_counted and all(_gamma_of(search.kernel if k is None else k) is None for k in kernels):
         raise ParameterError(
@@ -153,7 +153,7 @@ def _axes(search: "TunedModel", kernel: Any, X: Rows, weights: FloatArray | None
 
 
 def _gamma_of(kernel: Any) -> str | None:
-    """By what name the gamma of a kernel is set; None where it has none."""
+    """The name by which the gamma of a kernel is set; None if it has none."""
     if isinstance(kernel, str):
         return "gamma" if takes_parameter(kernel, "gamma") else None
     if isinstance(kernel, Kernel) and is_dataclass(kernel):
@@ -169,7 +169,7 @@ def _around_scale(X: Rows, weights: FloatArray | None, count: int) -> FloatArray
 
 
 def _values(name: str, given: Any, make: Callable[..., Any] | None) -> list[Any]:
-    """A list of values, from a list, or from how many there are to be."""
+    """A list of values, from a list or from their number."""
     if isinstance(given, Integral) and not isinstance(given, bool) and make is not None:
         if given < 1:
             raise ParameterError(f"{name} must be a positive number of values, or a list of values, got {given!r}")
