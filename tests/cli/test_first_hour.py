@@ -54,9 +54,10 @@ ASK = ("predict", "good.mercer", "people.csv")
 MISTAKES = {
     # What to predict
     "no target": (("train", "people.csv"), USAGE, "--target must name the column to predict; .*'age', 'town', 'buys'"),
-    "a target that is not there": (("train", "people.csv", "-t", "price"), DATA, "no column 'price'.* it has 'age'"),
+    "a target that is not there": (("train", "people.csv", "-t", "price"), DATA,
+        "no column 'price'.* the columns are 'age'"),
     "a typo in the target": (("train", "people.csv", "-t", "buy"), DATA, "did you mean 'buys'"),
-    "one class": (("train", "one_class.csv", "-t", "buys"), DATA, "one value 'yes' in all 20 rows"),
+    "one class": (("train", "one_class.csv", "-t", "buys"), DATA, "the same value 'yes' in all 20 rows"),
     "1,500 classes": (("train", "towns.csv", "-t", "town"), DATA, "1,500 different values.*--task classification"),
     "rows without a label": (("train", "unlabelled.csv", "-t", "buys"), DATA, "6 of 30 rows.*--skip-unlabeled"),
     "quantities in words": ((*TRAIN, "--task", "regression"), DATA, "regression needs numbers.*'no'"),
@@ -76,18 +77,19 @@ MISTAKES = {
     "no encoding": ((*TRAIN, "--encoding", "latin-99"), USAGE, "encoding must be one that Python knows.*'latin-99'"),
     "a word among numbers": (("train", "wordy.csv", "-t", "buys"), DATA, "line 52.*'age'.*'thirty'"),
     "a quotation mark that never closes, 5 MB later": (("train", "unclosed.csv", "-t", "buys"), DATA, "quotation mark"),
-    "too few rows": (("train", "few.csv", "-t", "buys"), DATA, "only 2 rows: too few to hold some out"),
+    "too few rows": (("train", "few.csv", "-t", "buys"), DATA, "only 2 rows, too few to hold any out"),
     "a damaged archive": (("train", "damaged.csv.gz", "-t", "buys"), DATA, "damaged.csv.gz: cannot be read to its end"),
     "a table that does not exist": (("train", "shop.db", "-t", "buys", "--table", "peple"), DATA, "peple.*people"),
     # Models
-    "arguments swapped": (("predict", "people.csv", "good.mercer"), USAGE, "the model comes first: good.mercer is one"),
+    "arguments swapped": (("predict", "people.csv", "good.mercer"), USAGE,
+        "the model must come first: good.mercer is a model"),
     "a model in place of data": (("train", "good.mercer", "-t", "buys"), DATA, "is a model, not data"),
     "data in place of a model": (("evaluate", "people.csv", "people.csv"), DATA, "not a Mercer model file"),
     "a typo in the model": (("predict", "god.mercer", "people.csv"), DATA, "no model file 'god.mercer'; did you mean"),
     "a newer model": (("predict", "newer.mercer", "people.csv"), DATA, "newer|version"),
     "half a model": (("predict", "cut.mercer", "people.csv"), DATA, "cut.mercer: "),
     "rows without a column": (("predict", "good.mercer", "few.csv"), DATA, "the columns 'town' are missing"),
-    "probabilities that were not learnt": ((*ASK, "--proba"), USAGE, "--proba needs.*train it with --proba, too"),
+    "probabilities that were not learnt": ((*ASK, "--proba"), USAGE, "--proba needs.*train it with --proba too"),
     "a column to keep that is not there": ((*ASK, "--keep", "id"), USAGE, "--keep names the column 'id', which"),
     # Options
     "one fold": ((*TRAIN, "--cv", "1"), USAGE, "--cv must be from 2"),
@@ -96,7 +98,7 @@ MISTAKES = {
     "no time": ((*TRAIN, "--time-limit", "0"), USAGE, "--time-limit must be positive, got 0"),
     "a kernel that is none": ((*TRAIN, "-k", "rfb"), USAGE, "did you mean 'rbf'"),
     "a weight of classes for quantities": (
-        ("train", "people.csv", "-t", "age", "--class-weight", "balanced"), USAGE, "--class-weight and --proba are"),
+        ("train", "people.csv", "-t", "age", "--class-weight", "balanced"), USAGE, "--class-weight and --proba need"),
     "an option that is none": ((*TRAIN, "--ouptut", "m.mercer"), USAGE, "--ouptut. Did you mean --output"),
     "a command that is none": (("trian", "people.csv"), USAGE, 'Did you mean "train"'),
     "nothing to train on": (("train",), USAGE, "train needs a data file; see `mercer train --help`"),
@@ -104,7 +106,7 @@ MISTAKES = {
     # Where it goes
     "a folder that is not there": ((*TRAIN, "-o", "no/where.mercer"), FAILED, "there is no folder 'no'"),
     "a file in the way": ((*TRAIN, "-o", "in_the_way/m.mercer"), FAILED, "in_the_way is a file, not a folder"),
-    "a folder in place of a file": ((*TRAIN, "--report", "."), FAILED, "this is a folder; name a file in it"),
+    "a folder in place of a file": ((*TRAIN, "--report", "."), FAILED, "it is a folder; name a file in it"),
 }  # fmt: skip
 
 
@@ -154,7 +156,7 @@ def test_a_folder_that_may_not_be_written_is_refused_before_the_fit(desk, at_the
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK and real(path, mode))
     code, out, err = at_the_desk(*TRAIN)
     assert (code, out) == (FAILED, "")
-    assert err == "mercer: people.mercer cannot be written: no permission to write into '.'\n"
+    assert err == "mercer: people.mercer cannot be written: no permission to write in '.'\n"
 
 
 def test_a_folder_that_takes_no_files_is_refused_before_the_fit(desk, at_the_desk, monkeypatch):

@@ -97,7 +97,7 @@ def test_a_model_without_rows_held_out_has_no_intervals(files, mercer):
     assert mercer("train", files / "prices.csv", "--target", "price", "--holdout", "0", "--output", "a.mercer")[0] == 0
     code, _, err = mercer("predict", "a.mercer", files / "prices.csv", "--interval", "0.9")
     assert code == ExitCode.WRONG_USAGE
-    assert "not with --cv, nor with --holdout 0" in err
+    assert "without --cv or --holdout 0" in err
 
 
 def test_wrong_columns_are_named(models, mercer, tmp_path):
@@ -143,7 +143,7 @@ def test_a_word_where_the_model_needs_numbers_names_its_column(models, mercer, t
 
 def test_evaluation_uses_the_target_that_the_model_knows(models, answer):
     found = answer("evaluate", models / "crossings.mercer", models / "crossings.csv")
-    assert any("trained on rows of this very file" in note for note in found["notes"])
+    assert any("trained on rows from this very file" in note for note in found["notes"])
     assert found["scores"]["rows"] == 120
     assert found["scores"]["accuracy"] > 0.8
 
@@ -258,7 +258,7 @@ def test_onnx_is_written_and_runs(models, mercer, tmp_path):
 
 WRONG = {
     "unknown ending": (["{m}", "m.xyz"], 2, "must end in one of .mercer, .onnx"),
-    "reading ONNX": (["x.onnx", "m.mercer"], 2, "ONNX is written, not read"),
+    "reading ONNX": (["x.onnx", "m.mercer"], 2, "ONNX models can be written but not read"),
     "no such kernel there": (["{c}", "m.libsvm"], 2, "LIBSVM"),
     "no model": (["none.mercer", "m.onnx"], 3, "there is no model file"),
 }

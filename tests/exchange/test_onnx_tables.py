@@ -194,5 +194,5 @@ def test_what_cannot_be_exported_is_named_with_its_column():
         to_onnx(model)
     table["since"] = [EPOCH, EPOCH + pd.Timedelta(days=1)] * 20
     model = mercer.SVC(kernel=Encoded({"since": ("number", "category")}, RBF(0.5))).fit(table, target)
-    with pytest.raises(ParameterError, match="column 'since' is read as a number and as texts"):
+    with pytest.raises(ParameterError, match="column 'since' is read both as numbers and as texts"):
         to_onnx(model)

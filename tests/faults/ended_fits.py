@@ -36,7 +36,7 @@ def ended(model, X, y):
     try:
         model.fit(X, y)
         # A search that plans its time ends before the limit, and says so; its last fit is then whole.
-        has_planned = getattr(model, "ending_", None) == "the time that was left was kept for the last fit"
+        has_planned = getattr(model, "ending_", None) == "the remaining time was needed for the last fit"
         outcome = "IN_TIME" if has_planned else model.status_.name
     except (KeyboardInterrupt, TimeLimitError) as error:
         outcome = type(error).__name__

@@ -128,7 +128,7 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path):
     with pytest.raises(DataError, match=r"part-3\.parquet: the file has no column 'n', unlike part-1\.parquet"):
         read_table(folder)
     parquet.write_table(pa.table({"x": [1.0], "word": ["c"], "n": ["one"]}), folder / "part-3.parquet")
-    with pytest.raises(DataError, match=r"part-3\.parquet: has other types than part-1\.parquet"):
+    with pytest.raises(DataError, match=r"part-3\.parquet: its types differ from those of part-1\.parquet"):
         read_table(folder)
     with pytest.raises(DataError, match="bytes of memory"):
         read_table(folder, memory_limit=30)
@@ -227,7 +227,7 @@ def test_graphs_of_a_folder(tmp_path):
 # ------------------------------------------------------------------ faults
 
 FAULTS = {
-    "ragged, too many": (b"a,b\n1,2\n3,4,5\n", r"line 3: 2 fields were expected, got 3; the first too many is '5'"),
+    "ragged, too many": (b"a,b\n1,2\n3,4,5\n", r"line 3: 2 fields were expected, got 3; the first surplus one is '5'"),
     "ragged, too few": (b"a,b\n1,2\n3\n4,5\n", r"line 3: 2 fields were expected, got 1; there is none for 'b'"),
     "quote never closed": (b'a,b\n1,2\n3,"4\n', r"line 3: a closing quotation mark was expected"),
     "word among numbers": (b"a\n" + b"1\n" * 30 + b"x\n", r"line 32, column 'a': a number was expected, got 'x'"),
@@ -241,7 +241,7 @@ FAULTS = {
     "JSON broken": (b'{"a": 1}\n{"a": \n', "line 2, column 7: JSON was expected"),
     "JSON nested": (b'{"a": [1]}\n', "line 1, column 'a': a number or a text was expected"),
     "JSON no object": (b'{"a": 1}\n3\n', "line 2: an object such as"),
-    "JSON deep": (b'{"a": ' + b"[" * 100_000 + b"\n", "nested so deeply"),
+    "JSON deep": (b'{"a": ' + b"[" * 100_000 + b"\n", "nested too deeply"),
     "svmlight": (b"+1 1:0.5\n-1 2:x\n", "line 2.*a value must be a finite number"),
     "tree": (b"q (S (A b)\n", "line 1: unbalanced brackets"),
     "tree without its label": (b"q (S a)\n(S b)\n", "line 2: a label before the tree was expected"),
@@ -259,7 +259,7 @@ BINARY = {
     "a program": (b"\x7fELF\x02\x01\x01" + bytes(300) + b"\x03\x00>\x00", "a binary file of unknown format"),
     "UTF-16 without its mark": (
         "a,b\n1,2\n".encode("utf-16-le"),
-        r"UTF-16 without its mark; pass encoding='utf-16-le'",
+        r"UTF-16 without a byte order mark; pass encoding='utf-16-le'",
     ),
     "cut gzip": (gzip.compress(PEOPLE)[:-9], "cannot be read to its end"),
     "cut Parquet": (b"PAR1xxxx", "cannot be read"),
@@ -344,7 +344,7 @@ def test_labels_that_stand_beside_the_data_need_no_target():
 def test_unknown_formats_and_columns_of_text_are_refused():
     with pytest.raises(ParameterError, match="format must be one of csv, xlsx, ods, parquet"):
         read(PEOPLE, format="excel")
-    with pytest.raises(ParameterError, match="text names the column 'tow'"):
+    with pytest.raises(ParameterError, match="text names 'tow'; the columns of"):
         read(PEOPLE, text=["tow"])
 
 

@@ -40,14 +40,14 @@ def test_a_file_that_is_not_utf_8_is_refused_with_the_encoding_it_may_have():
 
 
 def test_bytes_that_make_no_letters_in_the_usual_encoding_suggest_none():
-    with pytest.raises(DataError, match=r"got byte 0x81; name the encoding that it has"):
+    with pytest.raises(DataError, match=r"got byte 0x81; name its real encoding"):
         rows_of(b"a,b\n\x81\x40,1\n")
 
 
 def test_the_wrong_encoding_names_the_line():
-    with pytest.raises(DataError, match="line 3: ascii was expected, got bytes that are none"):
+    with pytest.raises(DataError, match="line 3: ascii was expected, got bytes that are not valid"):
         rows_of(b"a,b\n1,2\n\xff,3\n", encoding="ascii")
-    with pytest.raises(DataError, match="line 3: cp1252 was expected, got bytes that are none"):
+    with pytest.raises(DataError, match="line 3: cp1252 was expected, got bytes that are not valid"):
         rows_of(b"a,b\n1,2\n\x81,3\n", encoding="cp1252")
 
 

@@ -17,7 +17,7 @@ def test_a_histogram_tells_where_each_group_lies():
     values = np.array([-1.0, -2.0, -3.0, 4.0])
     label = said(pictures.margin_histogram(values, np.array([0, 0, 0, 1]), ['"no"', "yes", "maybe"], "decision value"))
     assert label.startswith("Histogram of decision value. ")
-    assert '"no": 3 rows, the middle one at -2, eight in ten from -2.8 to -1.2' in label
+    assert '"no": 3 rows, median -2, eight in ten from -2.8 to -1.2' in label
     assert "yes: one row, at 4" in label
     assert "maybe: no rows" in label
 
@@ -38,7 +38,7 @@ def test_a_course_tells_its_beginning_and_its_end():
     trace = [{"seconds": 0.5, "violation": 1.0, "gap": None}, {"seconds": 2.0, "violation": 1e-4, "gap": 1e-3}]
     label = said(pictures.convergence(trace, 1e-3))
     assert label.startswith("How the fit went in 2 seconds: violation from 1.0e+00 to 1.0e-04")
-    assert label.endswith("goal of the violation 0.001")
+    assert label.endswith("goal for the violation 0.001")
 
 
 def test_bars_tell_their_numbers():

@@ -58,7 +58,7 @@ def test_what_cannot_be_solved_is_said_and_the_rest_goes_on():
     assert table["smo"].status == "NOT_CONVEX"
     assert "positive semidefinite" in table["qp"].reason
     assert table["smo"].reason == ""
-    assert "qp           cannot: " in str(table)
+    assert "qp           cannot solve it: " in str(table)
 
 
 def test_as_a_table():

@@ -165,7 +165,7 @@ def test_data_are_checked(cancer):
 def test_only_C_on_the_path_are_answered(path):
     with pytest.raises(ParameterError, match="between 0 and 1000"):
         path.alpha(2e3)
-    with pytest.raises(ParameterError, match="one of them"):
+    with pytest.raises(ParameterError, match="give either C or lam"):
         path.alpha()
     with pytest.raises(ParameterError, match="positive"):
         path.as_svc(0.0)

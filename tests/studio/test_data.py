@@ -241,7 +241,7 @@ def test_a_name_from_the_client_is_never_opened(tmp_path):
     [
         ({"target": "nobody"}, "one of the columns"),
         ({"target": "buys", "columns": []}, "at least one column"),
-        ({"target": "same"}, "'same' has one value '1' in all 80 rows; there must be at least two"),
+        ({"target": "same"}, "'same' has the same value '1' in all 80 rows; there must be at least two"),
         ({"target": "buys", "C": 0}, "C must be"),
         ({"target": "buys", "kernel": "nonsense("}, "nonsense"),
         ({"target": "buys", "columns": ["same"], "kernel": "chi2()@town"}, "town"),

@@ -61,7 +61,7 @@ def test_scores_are_quantities_where_that_predicts_better_and_it_is_said():
         text = "a,b,y\n" + "".join(f"{a:.3f},{b:.3f},{c}\n" for (a, b), c in zip(rows, target, strict=True))
         found = assemble(read_table(io.BytesIO(text.encode()), target="y"))
         assert found.task == task
-        assert any("is taken for a quantity: whole numbers from" in note for note in found.notes) == (task[0] == "r")
+        assert any("is treated as a quantity: whole numbers from" in note for note in found.notes) == (task[0] == "r")
         assert assemble(read_table(io.BytesIO(text.encode()), target="y"), task="classification").task[0] == "c"
 
 
@@ -84,7 +84,7 @@ def test_what_does_not_fit_together_is_refused():
     with pytest.raises(ParameterError, match="task must be one of classification, regression"):
         assemble(people(), task="ranking")
     texts = Dataset(["a b", "c d"], np.array(["x", "y"]), "texts", "texts", "notes")
-    with pytest.raises(ParameterError, match="kernel must be one of texts"):
+    with pytest.raises(ParameterError, match="kernel must be a kernel for texts"):
         assemble(texts, "rbf")
     assert assemble(texts, "spectrum(k=2)").estimator.kernel == Spectrum(length=2)
 

@@ -104,7 +104,7 @@ def test_a_name_with_a_comma_is_a_name():
 
 
 REFUSED = {
-    "unknown": (Wanted(drop=["agee"]), "--drop names the column 'agee' .did you mean 'age'.., which .* lacks"),
+    "unknown": (Wanted(drop=["agee"]), "--drop names the column 'agee' .did you mean 'age'.., which .* does not have"),
     "the target": (Wanted(columns=["y"]), "--columns names 'y', which is the target"),
     "both": (Wanted(drop=["age"], keep=["age"]), "--drop and --keep both name 'age'"),
 }
@@ -127,5 +127,5 @@ def test_texts_have_no_columns_to_choose(tmp_path):
         (tmp_path / name / "1.txt").write_text("words")
     found = read_table(tmp_path)
     assert choose(found) == (found, [])
-    with pytest.raises(ParameterError, match=r"--drop is for tables, and .* holds texts"):
+    with pytest.raises(ParameterError, match=r"--drop needs a table, and .* holds texts"):
         choose(found, Wanted(drop=["x"]))

@@ -18,7 +18,7 @@ def test_every_machine_can_be_compiled_ahead():
 
 
 def test_a_name_that_is_none_is_refused_before_any_work():
-    with pytest.raises(ParameterError, match=r"'SVM' is nothing that can be compiled; there are .*SVC"):
+    with pytest.raises(ParameterError, match=r"'SVM' cannot be compiled; choose from .*SVC"):
         list(compile_ahead(["SVM"]))
 
 

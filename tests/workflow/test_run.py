@@ -92,7 +92,7 @@ def test_a_share_that_is_none_is_refused(data, share):
 
 def test_of_three_rows_none_can_be_held_out(data):
     few = data.rows(np.array([0, 5, 6]))
-    with pytest.raises(DataError, match="only 3 rows: too few to hold some out; a holdout of 0"):
+    with pytest.raises(DataError, match="only 3 rows, too few to hold any out; with a holdout of 0"):
         Run(few, assemble(few))
     assert len(Run(few, assemble(few), holdout=0).learnt) == 3
 
@@ -118,7 +118,7 @@ def test_a_search_stands_in_the_place_of_the_fit(data):
     run.score()
     assert run.model[-1].C in (0.1, 10.0)
     assert run.record.notes[-2].startswith("chosen from 4 settings in 3 folds: C = ")
-    assert "without the luck" in run.record.notes[-1]
+    assert "corrected for the luck" in run.record.notes[-1]
     assert run.record.scores["accuracy"] > 0.8
 
 
@@ -141,5 +141,5 @@ def test_a_column_that_gives_the_target_away_is_named(rng, kind):
     run.fit()
     run.score()
     (said,) = [note for note in run.record.notes if "alone" in note]
-    assert said.startswith("'copy' predicts the target alone")
+    assert said.startswith("'copy' alone predicts the target")
     assert said.endswith("leave it out (--drop)")

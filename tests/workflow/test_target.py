@@ -24,7 +24,7 @@ def test_many_quantities_are_no_classes():
 
 @pytest.mark.parametrize("task", [None, "classification"])
 def test_one_class_is_refused(task):
-    with pytest.raises(DataError, match="'y' has one value 'x' in all 3 rows"):
+    with pytest.raises(DataError, match="'y' has the same value 'x' in all 3 rows"):
         require_learnable(labelled(["x"] * 3), task)
 
 

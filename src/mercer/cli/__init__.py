@@ -21,8 +21,8 @@ app = App(
     name="mercer",
     help="Support vector machines and kernel methods, each answer with its proof.",
     version=__version__,
-    help_format="plaintext",  # a parser of Markdown would take a quarter of the time that --help has
-    suppress_keyboard_interrupt=False,  # `run` answers it, as it does every other end
+    help_format="plaintext",  # parsing Markdown would take a quarter of the time that --help is allowed
+    suppress_keyboard_interrupt=False,  # `run` handles it, as it does every other ending
 )
 COMMANDS = {
     "demo": "Train on digits, texts and a mixed table; write reports to look at.",
@@ -33,10 +33,10 @@ COMMANDS = {
     "tune": "Choose C, gamma and kernel by cross-validation, and save the best model.",
     "inspect": "Show what a model file holds, or explain a decision.",
     "convert": "Convert a model to or from LIBSVM, SVMlight, LIBLINEAR or ONNX.",
-    "preflight": "Estimate the time and memory of a fit, and what to look out for.",
+    "preflight": "Estimate the time and memory a fit needs, and say what to watch out for.",
     "compare": "Run every solver on the same data and compare them.",
-    "studio": "Open a page on which to draw points and watch machines learn.",
-    "compile": "Compile all the code now, so that no first fit has to wait for it.",
+    "studio": "Open a page where you draw points and watch machines learn.",
+    "compile": "Compile all the code now, so that the first fit need not wait for it.",
     "version": "Print the versions of Mercer and of what it runs on.",
 }
 for name, words in COMMANDS.items():
@@ -56,7 +56,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (DataError, ModelFileError) as error:
         return _complain(error, ExitCode.BAD_DATA)
     except BrokenPipeError:
-        # Who reads has had enough, as `head` does.
+        # The reader has had enough, as `head` has.
         _leave_unwritten()
         return ExitCode.DONE
     except OSError as error:
@@ -69,7 +69,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _flushed(code: int) -> int:
-    """The code, after what was held back is written, while somebody can be told that it failed."""
+    """The code, once buffered output is written, while a failure can still be reported."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -82,7 +82,7 @@ def _flushed(code: int) -> int:
 
 
 def _leave_unwritten() -> None:
-    """Let what Python would still write go nowhere."""
+    """Discard whatever Python would still write."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -96,7 +96,7 @@ class Dataset:
             extra = [name for name in known if name not in names]
             raise DataError(
                 f"{self.name}: the columns {_listed(gone)} are missing; "
-                + (f"the model does not know {_listed(extra)}" if extra else "it has no others in their place")
+                + (f"the model does not know {_listed(extra)}" if extra else "there are no others in their place")
             )
         return replace(self, data=cast("ColumnFrame", self.data).chosen(list(names)))
 
@@ -114,7 +114,7 @@ class Dataset:
         (['yes', 'no'], 1)
         """
         if self.kind != "table":
-            raise ParameterError(f"target must be left out, got {name!r}: {self.name} carries its labels itself")
+            raise ParameterError(f"target must be left out, got {name!r}: {self.name} contains its own labels")
         whole, names = self, cast(list[str], self.columns)
         _known(name, names, self.name, "target")
         if len(names) == 1:
@@ -178,16 +178,17 @@ def read_table(  # noqa: PLR0913 - what can be said of any format, by name
     header : bool
         Whether the first line of a CSV file or a spreadsheet names the columns; otherwise they are x1, x2, ...
     delimiter : str, optional
-        Of CSV; by default, found in the first line.
+        The delimiter of a CSV file; by default, found from the first line.
     missing : list of str
         Words for missing values in a CSV file or a spreadsheet, with or without blanks around them; a field of blanks
         is missing too.
     decimal : {".", ","}, optional
-        The decimal mark of CSV, and of numbers stored as texts in a spreadsheet; by default, found from the numbers.
+        The decimal mark in a CSV file, and in numbers stored as texts in a spreadsheet; by default, found from the
+        numbers.
     encoding : str, optional
-        Of text; by default UTF-8, or what the byte order mark says.
+        The text encoding; by default UTF-8, or what the byte order mark says.
     n_features : int, optional
-        Columns of svmlight data.
+        The number of columns of svmlight data.
     memory_limit : int or str, optional
         Bytes (or "2GiB") that may be used; by default, the free memory.
     time_limit : float, optional
@@ -287,7 +288,7 @@ def _require_text(kind: str, decimal: str | None, encoding: str | None) -> None:
 def _items(source: Source, kind: str, target: str | None, n_features: int | None) -> Dataset:
     """Data that contain their labels."""
     if target is not None:
-        raise ParameterError(f"target must be left out, got {target!r}: {source.name} carries its labels itself")
+        raise ParameterError(f"target must be left out, got {target!r}: {source.name} contains its own labels")
     if kind == "svmlight":
         X, y = _vectors(source, n_features)
         return Dataset(X, _whole(y), "vectors", kind, source.name)
@@ -341,7 +342,9 @@ def _known(name: str, names: Sequence[str], source: str, argument: str) -> str:
         return name
     close = get_close_matches(str(name), names, n=1, cutoff=0.5)
     meant = f" (did you mean {close[0]!r}?)" if close else ""
-    raise DataError(f"{source}: there is no column {name!r}{meant}, which {argument} names; it has {_listed(names)}")
+    raise DataError(
+        f"{source}: there is no column {name!r}{meant}, which {argument} names; the columns are {_listed(names)}"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

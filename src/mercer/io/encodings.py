@@ -78,8 +78,8 @@ class _Translation(io.RawIOBase):
             if isinstance(error, UnicodeDecodeError):
                 line += error.object[: error.start].decode(self._encoding, "ignore").count("\n")
             raise DataError(
-                f"{self.name}, line {line}: {self._encoding} was expected, got bytes that are none; "
-                "name the encoding that it has (encoding, --encoding), or save it as UTF-8"
+                f"{self.name}, line {line}: {self._encoding} was expected, got bytes that are not valid; "
+                "name its real encoding (encoding, --encoding), or save it as UTF-8"
             ) from error
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ def decoded(content: bytes, name: str, lines_before: int = 0) -> str:
 
 def _remedy(line: bytes, place: int) -> str:
     """A remedy for a line that is not UTF-8: the usual encoding, if that gives letters."""
-    other = "name the encoding that it has (encoding, --encoding), or save it as UTF-8"
+    other = "name its real encoding (encoding, --encoding), or save it as UTF-8"
     try:
         text = line.split(b"\n")[0].decode(_USUAL)
     except UnicodeDecodeError:
@@ -111,4 +111,4 @@ def _remedy(line: bytes, place: int) -> str:
     if not text[place].isalpha():
         return other
     around = text[max(0, place - _SHOWN // 2) : place + _SHOWN // 2].strip()
-    return f"encoding={_USUAL!r} (--encoding {_USUAL}) would read {around!r} there; else {other}"
+    return f"encoding={_USUAL!r} (--encoding {_USUAL}) would read {around!r} there; otherwise {other}"

@@ -78,7 +78,7 @@ def _by_magic(source: "Source", head: bytes) -> str | None:
         return "ods" if _ODS in head[:128] else _of_archive(source)
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         raise DataError(
-            f"{source.name}: is a spreadsheet of the old kind (.xls), or has a password; save it as .xlsx without one"
+            f"{source.name}: is an old spreadsheet (.xls), or protected by a password; save it as .xlsx without one"
         )
     return None
 
@@ -91,7 +91,7 @@ def _of_archive(source: "Source") -> str | None:
     except (zipfile.BadZipFile, OSError):
         return None
     if "xl/workbook.bin" in names:
-        raise DataError(f"{source.name}: is a spreadsheet of the binary kind (.xlsb); save it as .xlsx")
+        raise DataError(f"{source.name}: is a binary spreadsheet (.xlsb); save it as .xlsx")
     if "xl/workbook.xml" in names:
         return "xlsx"
     return "graphs" if any(name.endswith("_A.txt") for name in names) else None
@@ -102,11 +102,11 @@ def _by_name_or_content(source: "Source", head: bytes) -> str:
     if not head.strip():
         raise DataError(f"{source.name}: the file is empty")
     zeros = head[0::2].count(0), head[1::2].count(0)
-    # Of a letter one byte is zero; of a program both, in many places.
+    # One byte of a letter is zero; in a program both often are.
     if max(zeros) > len(head) // 4 and min(zeros) <= len(head) // 100:
         kind = "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
         remedy = f"pass encoding={kind!r} (--encoding {kind})"
-        raise DataError(f"{source.name}: looks like UTF-16 without its mark; {remedy}")
+        raise DataError(f"{source.name}: looks like UTF-16 without a byte order mark; {remedy}")
     if b"\0" in head or named in _BINARY:
         expected = _BINARY.get(cast(str, named), _KNOWN)
         kind = "binary file" if b"\0" in head else "file"

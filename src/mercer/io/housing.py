@@ -87,7 +87,7 @@ def read_boston_housing(
     kept = _kept(without)
     table = _table(_text(path), path)
     if n_rows is not None and len(table) != n_rows:
-        raise DataError(f"{path} has {len(table)} rows, and must have {n_rows}; n_rows=None takes what there is")
+        raise DataError(f"{path} must have {n_rows} rows, got {len(table)}; n_rows=None accepts any number")
     return Housing(table[:, kept], table[:, -1].copy(), [COLUMNS[k] for k in kept])
 
 
@@ -98,7 +98,7 @@ def _kept(without: str | Iterable[str]) -> list[int]:
         raise ParameterError(f"without must name columns among {', '.join(COLUMNS[:-1])}, got {strange[0]!r}")
     kept = [k for k, name in enumerate(COLUMNS[:-1]) if name not in asked]
     if not kept:
-        raise ParameterError("without must leave a column")
+        raise ParameterError("without must leave at least one column, got all of them")
     return kept
 
 
@@ -144,19 +144,19 @@ def _without_header(lines: Iterable[tuple[int, str]], path: str | PathLike[str])
     if begin is None:
         raise DataError(
             f"{path} has neither a line of names with MEDV nor rows of {len(COLUMNS)} numbers; it must be "
-            "housing.data, the file of StatLib, or a CSV of the Boston housing data"
+            "housing.data, the StatLib file, or a CSV file of the Boston housing data"
         )
     rows, row, first = [], [], 0
     for number, parts in cells[begin:]:
         first = first if row else number
         row += [_number(part, path, number, COLUMNS[min(len(row) + k, 13)]) for k, part in enumerate(parts)]
         if len(row) > len(COLUMNS):
-            raise DataError(f"{path}, line {first}: a row has {len(row)} numbers, and must have {len(COLUMNS)}")
+            raise DataError(f"{path}, line {first}: a row must have {len(COLUMNS)} numbers, got {len(row)}")
         if len(row) == len(COLUMNS):
             rows.append(row)
             row = []
     if row:
-        raise DataError(f"{path}, line {first}: the last row has {len(row)} numbers, and must have {len(COLUMNS)}")
+        raise DataError(f"{path}, line {first}: the last row must have {len(COLUMNS)} numbers, got {len(row)}")
     return _stacked(rows, path)
 
 

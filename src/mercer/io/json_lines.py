@@ -42,7 +42,7 @@ def _row(line: str, number: int, name: str) -> dict[str, Any] | None:
     except json.JSONDecodeError as error:
         raise DataError(f"{name}, line {number}, column {error.colno}: JSON was expected: {error.msg}") from error
     except RecursionError as error:
-        raise DataError(f"{name}, line {number}: JSON nested so deeply is no row") from error
+        raise DataError(f"{name}, line {number}: the JSON is nested too deeply for a row") from error
     except ValueError as error:  # an integer of thousands of digits
         raise DataError(f"{name}, line {number}: {error}") from error
     if not isinstance(row, dict) or not row:

@@ -161,7 +161,7 @@ def _flush_folder(folder: Path) -> None:
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
-        # A folder that may be written but not read: the rename is done all the same.
+        # The folder may be written but not read: the rename has been done anyway.
         return
     try:
         os.fsync(descriptor)

@@ -1,7 +1,7 @@
 """Columns that a database or a typed file keeps as texts, though they look like numbers: 1.234,56 or 12 %.
 
-Where a format states the types of its columns, they stand. Whoever stored such a column as text may not know, so
-there is a note on it.
+If a format states the types of its columns, they stand. Whoever stored such a column as text may not be aware of it,
+so there is a note on it.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from mercer.io.csv.judgement import Words, judged
 from mercer.kernels.table.column import Column
 from mercer.kernels.table.column_frame import ColumnFrame
 
-# So many rows tell.
+# Rows examined.
 _ROWS = 1000
 
 

@@ -1,6 +1,6 @@
-"""What is to be said of a fitted model: as a record for programs, and as a page for people.
+"""What there is to say about a fitted model: as a record for programs, and as a page for people.
 
-``from mercer.report import Record, machine_of, write_page``; the command and the studio both use this room.
+``from mercer.report import Record, machine_of, write_page``; the command and the Studio both use this package.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""A few rows for people to look at: images, texts with the words that decided, rows of tables."""
+"""A few rows for people to look at: images, texts with the words that decided, table rows."""
 
 import re
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from mercer.report.pictures import horizontal_bars, pixels
 
 IMAGES, ITEMS, LONGEST = 16, 5, 700
 _PUNCTUATION = ".,;:!?()\"'"
-# How much of a colour lies under words: with more, ink on it would be hard to read by night.
+# The strongest colour behind words: with more, text would be hard to read in dark mode.
 _DEEPEST = 0.45
 _PIXEL = re.compile(r"pixel", re.IGNORECASE)
 
 
 def examples(shown: Shown) -> str:
-    """HTML of some of the scored rows; the wrong ones first."""
+    """HTML for some of the scored rows, the wrong ones first."""
     machine = machine_of(shown.model)
     if shown.scored is None or shown.data is None or not hasattr(machine, "classes_"):
         return ""
@@ -73,7 +73,7 @@ def _card(machine: Any, shown: Shown, X: Any, k: int, y: NDArray[Any], predicted
     except MercerError:
         return ""
     function, sign = _function(machine, shown, X, k, predicted[k], y[k])
-    head = f"<p>{_verdict(y[k], predicted[k])} <span class='soft'>row {k} of those held out</span></p>"
+    head = f"<p>{_verdict(y[k], predicted[k])} <span class='soft'>row {k} of the held-out rows</span></p>"
     if shown.data.kind == "texts" and found.by_feature is not None:
         weights = found.by_feature.as_dict(function)
         body = "".join(_coloured(shown.data.data[k], {name: sign * value for name, value in weights.items()}))
@@ -87,7 +87,7 @@ def _card(machine: Any, shown: Shown, X: Any, k: int, y: NDArray[Any], predicted
 
 
 def _function(machine: Any, shown: Shown, X: Any, k: int, predicted: Any, truth: Any) -> tuple[int, float]:
-    """The decision function that tells what was said from what it was said against, and which sign speaks for it."""
+    """The decision function that separates the predicted class from its rival, and the sign that favours it."""
     classes = machine.classes_.tolist()
     said = classes.index(predicted)
     if len(classes) == 2:
@@ -110,7 +110,7 @@ def _second(values: NDArray[Any], said: int) -> int:
 
 
 def _coloured(text: str, weights: dict[str, float]) -> Iterator[str]:
-    """The text with each word on the colour of what it speaks for; longer features share theirs out."""
+    """The text with each word in the colour of the class it favours; longer features are shared among their words."""
     of_word: dict[str, float] = {}
     for name, value in weights.items():
         parts = name.split()

@@ -1,4 +1,4 @@
-"""Which pictures a report shows of a model, and the arrays they are drawn from."""
+"""Which pictures of a model a report shows, and the arrays they are drawn from."""
 
 import warnings
 from typing import Any, NamedTuple, cast
@@ -13,7 +13,7 @@ from mercer.report import pictures
 from mercer.report.model_words import before_the_machine, machine_of
 from mercer.report.record import Record
 
-# Items on the map, and rows whose columns are weighed: enough to see, and drawn at once.
+# Items on the map, and rows whose columns are weighed: enough to see, and quick to draw.
 ON_THE_MAP = 400
 WEIGHED = 60
 
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
     @property
     def rows(self) -> tuple[Any, NDArray[Any]] | None:
-        """The rows to show: those not seen before where there are any."""
+        """The rows to show: those the model has not seen, if there are any."""
         return self.scored or self.learnt
 
 
@@ -59,7 +59,9 @@ def _of_rows(record: Record, shown: Shown) -> Figure | None:
     if record.data["task"] == "regression":
         name = record.data["target"] or "value"
         picture = pictures.scatter(y, shown.model.predict(X), name)
-        return Figure("Predicted and true", picture, f"Each point is one of {len(y)} {seen}; on the line, it is exact.")
+        return Figure(
+            "Predicted and true", picture, f"Each point is one of {len(y)} {seen}; points on the line are exact."
+        )
     values = shown.model.decision_function(X)
     if values.ndim == 1:
         groups = np.searchsorted(machine.classes_, y)
@@ -74,7 +76,7 @@ def _of_rows(record: Record, shown: Shown) -> Figure | None:
 
 
 def _lead(values: NDArray[Any], classes: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any, list[str]]:
-    """The true class's value less the largest other; who leads is right."""
+    """The true class's value minus the largest other; the prediction is right where it leads."""
     places, rows = np.searchsorted(classes, y), np.arange(len(y))
     others = values.copy()
     others[rows, places] = -np.inf
@@ -87,7 +89,7 @@ def _map(shown: Shown) -> Figure | None:
     if shown.learnt is None or not hasattr(machine, "expansion_") or not hasattr(machine, "classes_"):
         return None
     X, y = shown.learnt
-    # Evenly spaced rows: the same picture every time.
+    # Evenly spaced rows give the same picture every time.
     chosen = np.unique(np.linspace(0, len(y) - 1, min(ON_THE_MAP, len(y))).astype(int))
     if len(chosen) < 3:
         return None
@@ -104,8 +106,8 @@ def _map(shown: Shown) -> Figure | None:
 
 
 def _places(gram: NDArray[Any]) -> Any:
-    """Coordinates along the two largest components, without a word about those that are missing: the status of
-    the model has been shown, and a map of rank one is a line."""
+    """Coordinates along the two largest components, without a warning if there are fewer: a map of rank one is a line,
+    and the status of the model is shown elsewhere."""
     from sklearn.exceptions import ConvergenceWarning
 
     from mercer import KernelPCA
@@ -145,4 +147,4 @@ def _trace(record: Record) -> Figure | None:
     if len(record.trace) < 2 or record.trace[-1]["seconds"] <= 0:
         return None
     picture = pictures.convergence(record.trace, float(record.model["parameters"].get("tol") or 1e-3))
-    return Figure("How it got there", picture, "How far each round was from the optimum, by the two measures of it.")
+    return Figure("How it got there", picture, "How far each round was from the optimum, by two measures.")

@@ -1,11 +1,11 @@
-"""Plain values without numbers that JSON does not have."""
+"""Plain values without the numbers that JSON cannot express."""
 
 import math
 from typing import Any
 
 
 def finite(value: Any) -> Any:
-    """The same with None for numbers that JSON does not have."""
+    """The same value with None for numbers that JSON cannot express."""
     if isinstance(value, dict):
         return {str(key): finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

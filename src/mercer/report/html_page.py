@@ -23,7 +23,7 @@ def page(record: Record, shown: Shown) -> str:
     ----------
     record : Record
     shown : Shown
-        The model and the rows that pictures are drawn from.
+        The model and the rows from which pictures are drawn.
 
     Returns
     -------
@@ -43,14 +43,14 @@ def page(record: Record, shown: Shown) -> str:
 
 
 def styled(title: str, body: str) -> str:
-    """A whole document around a body that is HTML already."""
+    """A whole document around a body that is already HTML."""
     style = files("mercer.report").joinpath("page.css").read_text(encoding="utf-8")
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">{_POLICY}'
     head += f"<title>{escape(title)}</title><style>{style}</style>"
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body><main>{body}</main></body></html>\n'
 
 
-# A browser is told to fetch and to run nothing, whatever a label might hold.
+# Tells the browser to fetch and run nothing, whatever a label might contain.
 _POLICY = (
     '<meta http-equiv="Content-Security-Policy" '
     "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
@@ -142,14 +142,14 @@ def _confusion(scores: dict[str, Any]) -> str:
         total = sum(row) or 1
         cells = "".join(_cell(count, count / total, label == other) for count, other in zip(row, labels, strict=True))
         rows.append(f"<tr><th>{escape(str(label))}</th>{cells}</tr>")
-    caption = "<figcaption>Rows: what it was. Columns: what it was said to be.</figcaption>"
+    caption = "<figcaption>Rows: the true class. Columns: the predicted one.</figcaption>"
     table = f'<table class="confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     return f"<figure>{table}{caption}</figure>"
 
 
 def _cell(count: int, share: float, is_right: bool) -> str:
     colour = "var(--c0)" if is_right else "var(--c4)"
-    # Never so deep that ink on it would be hard to read, by day or by night.
+    # Never so strong that text on it would be hard to read, in light or dark mode.
     depth = 10 + 40 * share if count else 0
     shown = str(count) if count else '<span class="soft">·</span>'
     style = f"background:color-mix(in srgb,{colour} {depth:.0f}%,var(--card))"
@@ -163,8 +163,8 @@ def _classes(scores: dict[str, Any]) -> str:
         for one in scores["classes"]
     )
     head = "<tr><th>class</th><th>precision</th><th>recall</th><th>F1</th><th>rows</th></tr>"
-    also = f"Always saying the most frequent class would be right in {scores['baseline']:.1%}. "
-    also += f"If every class counts the same, the model is right in {scores['balanced_accuracy']:.1%}"
+    also = f"Always predicting the most frequent class would be right for {scores['baseline']:.1%} of the rows. "
+    also += f"If every class counts equally, the model's accuracy is {scores['balanced_accuracy']:.1%}"
     area = scores.get("area_under_curve")
     also += "." if area is None else f"; the area under the curve is {area:.3f}."
     return f"<figure><table>{head}{rows}</table><figcaption>{also}</figcaption></figure>"
@@ -183,7 +183,7 @@ def _examples(shown: Shown) -> str:
     body = examples(shown)
     if not body:
         return ""
-    words = "Rows it had not seen. Blue speaks for what the model said, orange against it."
+    words = "Rows it had not seen. Blue speaks for the model's prediction, orange against it."
     return f"<h2>Examples</h2><p class='soft'>{words}</p>{body}"
 
 
@@ -195,14 +195,14 @@ def _certificate(record: Record) -> str:
             ("dual objective", found["dual"]), ("gap", found["gap"]),
             ("largest relative gap", found["relative_gap"]), ("largest KKT violation", found["kkt_violation"]),
             ("free, bounded, other points", f"{found['n_free']}, {found['n_bounded']}, {found['n_zero']}")]  # fmt: skip
-    words = f"The optimum lies between dual and primal. What they rest on: {escape(found['basis'])}."
+    words = f"The optimum lies between dual and primal. Their basis: {escape(found['basis'])}."
     distance = record.model.get("distance")
     if distance:
         rows += [("landmarks", distance["landmarks"]), ("distance", distance["value"]),
                  ("largest relative distance", distance["relative"])]  # fmt: skip
         words = (
-            f"{words} The machine is restricted to landmarks: the exact one is better by no more than gap and distance "
-            f"together ({distance['method']}, confidence {100 * distance['confidence']:g} %)."
+            f"{words} The machine is restricted to landmarks: the exact one is better by at most the gap plus the "
+            f"distance ({distance['method']}, confidence {100 * distance['confidence']:g}%)."
         )
     body = "".join(f"<tr><td>{escape(name)}</td><td>{_number(value)}</td></tr>" for name, value in rows)
     return f"<h2>Certificate</h2><table>{body}</table><p class='soft'>{words}</p>"
@@ -241,7 +241,7 @@ def _model(record: Record) -> str:
 
 
 def _kernel(model: dict[str, Any]) -> str:
-    """The kernel in a few words; in full for who asks."""
+    """The kernel in a few words, and in full on request."""
     whole, short = escape(model["kernel"] or "none"), escape(model["kernel_in_short"] or "none")
     in_full = f"<details><summary>in full</summary><code>{whole}</code></details>" if whole != short else ""
     return f"<p>Kernel: <code>{short}</code></p>{in_full}"
@@ -249,7 +249,7 @@ def _kernel(model: dict[str, Any]) -> str:
 
 def _footer(record: Record) -> str:
     written = ", ".join(f"{name} <code>{escape(str(path))}</code>" for name, path in record.files.items())
-    also = "Support vectors are rows of the training data: a model file that holds them holds those rows."
+    also = "Support vectors are rows of the training data: a model file that contains them contains those rows."
     return f"<footer>Mercer {escape(record.version)}. {written}<br>{also}</footer>"
 
 

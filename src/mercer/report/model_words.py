@@ -25,7 +25,7 @@ def before_the_machine(model: Any, X: Any) -> Any:
 
 
 def describe_model(model: Any) -> dict[str, Any]:
-    """Everything about a fitted model that needs no data.
+    """Everything there is to say about a fitted model without data.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def describe_model(model: Any) -> dict[str, Any]:
 
 
 def columns_of(model: Any) -> list[str] | None:
-    """The names of the columns a model was fitted to; None where it knows none."""
+    """The names of the columns a model was fitted to; None if it has none."""
     for part in [*(step for _, step in getattr(model, "steps", ())), machine_of(model), model]:
         if hasattr(part, "feature_names_in_"):
             return [str(name) for name in part.feature_names_in_]
@@ -77,11 +77,11 @@ def _named_by(kernel: Any) -> list[Any]:
 
 
 def certificate_totals(machine: Any) -> dict[str, Any] | None:
-    """The two-class problems of a fit are independent, so objectives and gaps add; of the rest, the worst counts."""
+    """Certificates in total: two-class problems are independent, so objectives and gaps add; else the worst counts."""
     try:
         found = known_certificates(machine)
     except MercerError:
-        # A model of another tool: its training data, which a certificate needs, are not here.
+        # A model from another tool: the training data that a certificate needs are not here.
         return None
     each: list[Any] = list(found) if isinstance(found, Sequence) else [found]
     if not each or not all(hasattr(one, "gap") for one in each):
@@ -101,7 +101,7 @@ def certificate_totals(machine: Any) -> dict[str, Any] | None:
 
 
 def distance_totals(machine: Any) -> dict[str, Any] | None:
-    """How far a machine over landmarks may be from the exact one: values add, and of the rest the worst counts."""
+    """How far a machine with landmarks may be from the exact one: values add, and of the rest the worst counts."""
     found = getattr(machine, "distance_", None)
     each: list[Any] = list(found) if isinstance(found, Sequence) else [found]
     if not each or not all(hasattr(one, "relative") for one in each):

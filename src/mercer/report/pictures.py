@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from mercer.report.svg import WIDTH, Scale, bar, curve, drawing, line, mark, ticks, words
 
 _LEFT, _RIGHT, _TOP = 46.0, 12.0, 14.0
-# Classes beyond these share colours; their shapes go on changing.
+# Classes beyond these share colours, but not shapes.
 _COLOURS = 8
-# Classes that a picture's sentence and legend speak of.
+# Classes that a picture's description and legend mention.
 _TOLD = 10
 
 
@@ -43,13 +43,13 @@ def _more(names: Sequence[Any]) -> str:
 
 
 def _spread(name: Any, values: NDArray[Any]) -> str:
-    """A group of a histogram in words."""
+    """One group of a histogram, in words."""
     if not len(values):
         return f"{name}: no rows"
     if len(values) == 1:
         return f"{name}: one row, at {values[0]:.2g}"
     low, middle, high = np.quantile(values, [0.1, 0.5, 0.9])
-    return f"{name}: {len(values)} rows, the middle one at {middle:.2g}, eight in ten from {low:.2g} to {high:.2g}"
+    return f"{name}: {len(values)} rows, median {middle:.2g}, eight in ten from {low:.2g} to {high:.2g}"
 
 
 def scatter(truth: NDArray[Any], predicted: NDArray[Any], name: str) -> str:
@@ -96,14 +96,14 @@ def convergence(trace: Sequence[dict[str, Any]], tol: float) -> str:
         body.append(words(across(value), floor + 15, f"{value:g}", anchor="middle", style="tick"))
     goal = up(math.log10(tol))
     body += [line(_LEFT, goal, WIDTH - _RIGHT, goal, "dashed")]
-    body += [words(_LEFT + 4, goal - 5, f"goal of the violation {tol:g}", style="tick")]
+    body += [words(_LEFT + 4, goal - 5, f"goal for the violation: {tol:g}", style="tick")]
     for place, (name, (style, points)) in enumerate((name, drawn) for name, drawn in lines.items() if drawn[1]):
         body.append(curve([(across(seconds), up(value)) for seconds, value in points], style))
         x = _LEFT + 120 * place
         body += [line(x, height - 12, x + 22, height - 12, style), words(x + 28, height - 8, name, style="tick")]
     body.append(words(WIDTH - _RIGHT, floor + 29, "seconds", anchor="end", style="tick"))
     told = [f"{name} from {10 ** at[0][1]:.1e} to {10 ** at[-1][1]:.1e}" for name, (_, at) in lines.items() if at]
-    told.append(f"goal of the violation {tol:g}")
+    told.append(f"goal for the violation {tol:g}")
     return drawing(body, height, f"How the fit went in {end:.2g} seconds: {', '.join(told)}")
 
 
@@ -114,12 +114,12 @@ def _logs(trace: Sequence[dict[str, Any]], key: str) -> list[tuple[float, float]
 
 
 def horizontal_bars(names: Sequence[Any], values: Sequence[float], what: str) -> str:
-    """One bar for each name, to the right above zero and to the left below."""
+    """One bar for each name, to the right for positive values and to the left for negative ones."""
     height = 22.0 * len(names) + 10
     reach = max((abs(value) for value in values), default=1.0) or 1.0
     left, number = 170.0, 50.0
     is_signed = any(value < 0 for value in values)
-    # The number of the longest bar to the left stands between it and the names.
+    # The number of the longest bar to the left goes between the bar and the names.
     zero = (left + number + WIDTH - 60) / 2 if is_signed else left
     across = Scale(0.0, reach, zero, WIDTH - 60)
     body = []

@@ -22,15 +22,15 @@ class Record:
     data : dict
         Name, format, kind, rows, columns, target, task, rows learnt from, and how many of each class.
     model : dict
-        As `describe_model` gives it.
+        As `describe_model` returns it.
     scores : dict or None
-        As `score` gives it, and "how" it was measured.
+        As `score` returns it, and "how" it was measured.
     bounds : list of dict
-        What `mercer.theory` can say of the machine; each with name, value, whether it applies, and why.
+        What `mercer.theory` can say about the machine; each with its name, value, whether it applies, and why.
     no_bounds : str
-        Why there are none, where there are none.
+        Why there are none, if there are none.
     notes : list of str
-        What was decided without being asked.
+        What was decided without being asked for.
     seconds : dict
         Of reading, fitting and scoring.
     trace : list of dict
@@ -57,7 +57,7 @@ class Record:
         return cls(title, _data(dataset, task, n_learnt), describe_model(model), trace=trace_of(machine_of(model)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; what is not finite becomes None, which JSON can say."""
+        """Plain values; numbers that are not finite become None, which JSON can express."""
         return finite(asdict(self))
 
 
@@ -79,10 +79,10 @@ def _data(dataset: Any, task: str, n_learnt: int | None) -> dict[str, Any]:
 
 
 def bounds_of(model: Any, X: Any, y: Any) -> tuple[list[dict[str, Any]], str]:
-    """(what theory says of a machine fitted to these rows, why nothing)."""
+    """(what theory says about a machine fitted to these rows, why it says nothing)."""
     machine = machine_of(model)
     if not hasattr(machine, "classes_"):
-        return [], "the bounds of mercer.theory are about classes, not quantities"
+        return [], "the bounds in mercer.theory are for classes, not quantities"
     from mercer.theory import report
 
     if hasattr(model, "steps"):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 _Z = 1.959963984540054
 
 
-# Where one class has so large a share, always saying it is hard to beat by accuracy.
+# If one class has this large a share, the accuracy of always predicting it is hard to beat.
 _MOST, _FOUND, _ORDERED = 0.7, 0.5, 0.6
 
 
@@ -21,8 +21,8 @@ def score(
     labels: Any = None,
     values: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
-    """The figures that suit a task; `labels` are the classes in the order of a table, `values` those of a model with
-    its decision values, for the area under the curve.
+    """The figures that suit a task; `labels` are the classes in the order of the table, `values` a model's classes and
+    decision values, for the area under the curve.
 
     Examples
     --------
@@ -40,9 +40,9 @@ def score(
 
 
 def area_under_curve(truth: NDArray[Any], classes: NDArray[Any], values: NDArray[Any]) -> float | None:
-    """How often a row of a class has a larger decision value for it than a row of another, a tie for half of it.
+    """How often a row of a class has a larger decision value for it than a row of another, with a tie counting half.
 
-    The mean over the classes where there are several; None where all rows are of one class.
+    The mean over the classes if there are several; None if all rows are of one class.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def area_under_curve(truth: NDArray[Any], classes: NDArray[Any], values: NDArray
 
 
 def _area(is_positive: NDArray[Any], values: NDArray[Any]) -> float | None:
-    """By the ranks of the positive rows, as Mann and Whitney (1947)."""
+    """By the ranks of the positive rows, after Mann and Whitney (1947)."""
     ups = int(is_positive.sum())
     downs = len(values) - ups
     if not ups or not downs:
@@ -70,7 +70,7 @@ def _area(is_positive: NDArray[Any], values: NDArray[Any]) -> float | None:
 
 
 def advice(scores: dict[str, Any] | None, machine: Any) -> list[str]:
-    """What to try where a rare class is hardly ever found though the model can tell it from the others."""
+    """What to try if a rare class is hardly ever found, though the model can tell it from the others."""
     if scores is None or "classes" not in scores or getattr(machine, "class_weight", None) is not None:
         return []
     if scores["baseline"] < _MOST or scores.get("area_under_curve", 1.0) < _ORDERED:
@@ -79,8 +79,8 @@ def advice(scores: dict[str, Any] | None, machine: Any) -> list[str]:
     if lost["recall"] > _FOUND:
         return []
     found = round(lost["recall"] * lost["rows"])
-    words = f"only {found} of {lost['rows']} rows of class {str(lost['label'])!r} were recognised: a rare class costs "
-    return [words + "little to miss; with --class-weight balanced all classes count the same"]
+    words = f"only {found} of {lost['rows']} rows of class {str(lost['label'])!r} were recognised: missing a rare "
+    return [words + "class costs little; with --class-weight balanced, all classes count equally"]
 
 
 def _classification(truth: NDArray[Any], predicted: NDArray[Any], labels: Any) -> dict[str, Any]:

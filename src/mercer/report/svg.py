@@ -1,6 +1,6 @@
 """Small drawings as SVG text: no library, no scripts, colours from the page's own style.
 
-Everything that comes from data goes through `words`, which escapes it.
+Everything that comes from data passes through `words`, which escapes it.
 """
 
 import math
@@ -11,7 +11,7 @@ WIDTH = 520
 
 
 def drawing(body: Sequence[str], height: float, label: str, width: float = WIDTH) -> str:
-    """The whole picture; `label` is what a screen reader says."""
+    """The whole picture; `label` is what a screen reader reads out."""
     box = f'viewBox="0 0 {width:g} {height:g}"'
     return f'<svg class="picture" {box} role="img" aria-label="{escape(label, quote=True)}">{"".join(body)}</svg>'
 
@@ -27,7 +27,7 @@ def line(x1: float, y1: float, x2: float, y2: float, style: str = "axis") -> str
 
 
 def bar(x: float, y: float, width: float, height: float, style: str, hint: str = "") -> str:
-    """A filled rectangle; `hint` appears where a pointer rests on it."""
+    """A filled rectangle; `hint` appears while the pointer rests on it."""
     title = f"<title>{escape(hint)}</title>" if hint else ""
     size = f'width="{max(width, 0):.2f}" height="{max(height, 0):.2f}"'
     return f'<rect x="{x:.2f}" y="{y:.2f}" {size} class="{style}">{title}</rect>'
@@ -40,7 +40,7 @@ def curve(points: Sequence[tuple[float, float]], style: str) -> str:
 
 
 def mark(x: float, y: float, kind: int, style: str, size: float = 3.4, hint: str = "") -> str:
-    """A point whose shape tells its class even without colour."""
+    """A point whose shape shows its class even without colour."""
     title = f"<title>{escape(hint)}</title>" if hint else ""
     if kind % 4 == 0:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:g}" class="{style}">{title}</circle>'
@@ -64,7 +64,7 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 class Scale:
-    """A map from numbers to places; `low` goes to `begin`, `high` to `end`."""
+    """A map from numbers to positions; `low` goes to `begin`, `high` to `end`."""
 
     def __init__(self, low: float, high: float, begin: float, end: float) -> None:
         self.low, self.high = low, high if high > low else low + 1.0

@@ -34,7 +34,7 @@ GAP_TOL, TIGHT = 1e-7, 1e-6
 
 @dataclass(frozen=True)
 class SolverRow:
-    """What one solver came to; `reason` says why, where it cannot solve this problem.
+    """The result of one solver; if it cannot solve this problem, `reason` says why.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class SolverRow:
     objective : float
         The primal objective, summed over the two-class problems of a multiclass fit.
     relative_gap, kkt_violation : float
-        The largest of any two-class problem, recomputed from data and coefficients.
+        The largest of any two-class problem, recomputed from the data and the coefficients.
     seconds : float
-        The fastest of the fits.
+        The time of the fastest fit.
     n_support : int
     difference : float
         Largest difference of a decision value from that of the solver with the lowest objective.
@@ -63,12 +63,12 @@ class SolverRow:
 
     def __str__(self) -> str:
         if self.reason:
-            return f"{self.solver:<12} cannot: {self.reason}"
+            return f"{self.solver:<12} cannot solve it: {self.reason}"
         return " ".join(form.format(getattr(self, name)) for name, form in COLUMNS).rstrip()
 
 
 class SolverComparison:
-    """A table of solvers: print it, look a row up by name, or take it as dictionaries.
+    """A table of solvers: print it, look up a row by name, or take it as dictionaries.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ def compare_solvers(
     repeats: int = 2,
     gap_tol: float | None = GAP_TOL,
 ) -> SolverComparison:
-    """Fit an estimator with every solver it offers, and set what they found side by side.
+    """Fit an estimator with every solver it offers, and show the results side by side.
 
     Parameters
     ----------
@@ -135,11 +135,11 @@ def compare_solvers(
         Names to compare; by default all, except those that differ only in how they are chosen.
     sample_weight : array-like, optional
     repeats : int, default=2
-        Fits of each solver; the fastest counts, so that compilation does not.
+        How many times each solver fits; the fastest fit counts, so that compilation does not.
     gap_tol : float or None, default=1e-7
-        The relative duality gap that every solver is asked for, unless the estimator has a `gap_tol` of its own or
-        a `tol` of at most 1e-6: so the table compares solvers, and not where their different rules end. None
-        leaves the estimator's rules.
+        The relative duality gap that every solver must reach, unless the estimator has a `gap_tol` of its own or
+        a `tol` of at most 1e-6: so the table compares solvers, and not their different stopping rules. None keeps the
+        estimator's own rules.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The leave-one-out error: exactly, by a bound, or by an estimate, and as a score for searches."""
+"""The leave-one-out error: exact, bounded or estimated, and as a score for searches."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -39,13 +39,13 @@ class LeftOut:
     Attributes
     ----------
     error : float
-        Share of rows that are wrong when they are left out; for regression the mean squared error.
+        Share of rows that are predicted wrongly when left out; for regression the mean squared error.
     predictions : ndarray (n,) or None
-        What a model that never saw a row says of it; None for bounds and estimates.
+        For each row, the prediction of a model that never saw it; None for bounds and estimates.
     values : ndarray (n,) or (n, n_problems), or None
-        The decision values behind that.
+        The decision values behind the predictions.
     method, kind : str
-        How it was found, and whether it is "exact", an "estimate" or an "upper bound".
+        How the error was found, and whether it is "exact", an "estimate" or an "upper bound".
     """
 
     error: float
@@ -77,19 +77,19 @@ def leave_one_out(
     Parameters
     ----------
     estimator : SVC, KernelRidge, or with method="refit" any classifier or regressor
-        Only its parameters count; it is not changed. A parameter that is taken from the data, such as
-        gamma="scale", is taken once, from all rows.
+        Only its parameters are used; it is not changed. A parameter computed from the data, such as gamma="scale", is
+        computed once, from all rows.
     X, y
-        Training data. Several classes are one machine for each pair, or class, as for `SVC`.
+        Training data. With several classes there is one machine for each pair, or class, as for `SVC`.
     method : {"auto", "exact", "span", "xi_alpha", "refit"}
-        "exact": for `SVC`, coefficients are led back to zero one by one (Cauwenberghs & Poggio 2000); for
+        "exact": for `SVC`, coefficients are brought back to zero one by one (Cauwenberghs & Poggio 2000); for
         `KernelRidge`, a formula. "span" (Vapnik & Chapelle 2000) and "xi_alpha" (Joachims 2000) need one
         fit of a two-class `SVC`: an estimate, and an upper bound for stable machines. "refit" fits once for
-        each row. "auto" is "exact" where there is one, else "refit".
+        each row. "auto" is "exact" if the estimator has it, otherwise "refit".
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows in the fits; every row counts the same in the error.
+        Weights of the rows in the fits; every row counts equally in the error.
     time_limit : float, optional
-        Seconds for "exact"; past it a DataError says how large the problem is.
+        Seconds for "exact"; after that a DataError says how large the problem is.
 
     Returns
     -------
@@ -113,11 +113,13 @@ def leave_one_out(
         return _of_ridge(estimator, X, y, sample_weight)
     if not is_svm:
         raise ParameterError(
-            f'method={method!r} needs an SVC (or, "exact", a KernelRidge), got {type(estimator).__name__}; '
+            f'method={method!r} needs an SVC (or a KernelRidge, if "exact"), got {type(estimator).__name__}; '
             'method="refit" takes any estimator'
         )
     if estimator.multi_class == "crammer_singer":
-        raise ParameterError('multi_class="crammer_singer" has no leave-one-out without fits; use method="refit"')
+        raise ParameterError(
+            'multi_class="crammer_singer" has no leave-one-out error without refitting; use method="refit"'
+        )
     limits = Limits(time_limit=time_limit)
     with limits.in_force():
         prepared = prepare_fit(clone(estimator), X, y, sample_weight)
@@ -146,8 +148,8 @@ def _stored(prepared: "PreparedFit", limits: Limits, copies: int = 1) -> "Stored
     needed = copies * 8 * n**2
     if needed > room:
         raise DataError(
-            f"leave-one-out needs {needed / 2**20:.0f} MiB for the kernel matrix of {n} rows, and memory_limit leaves "
-            f"{room / 2**20:.0f} MiB; draw fewer rows"
+            f"leave-one-out needs {needed / 2**20:.0f} MiB for the kernel matrix of {n} rows, but memory_limit leaves "
+            f"{room / 2**20:.0f} MiB; use fewer rows"
         )
     return prepared.matrix(IN_DOUBLE).stored(limits.stop).in_double()
 
@@ -166,7 +168,7 @@ def _exact(prepared: "PreparedFit", limits: Limits) -> LeftOut:
             values[task.indices, column] = found.values_left_out(limits, prepared.model.n_jobs)
     except Stopped:
         raise DataError(
-            f"leave-one-out of {prepared.data.shape[0]} rows did not end in time_limit; draw fewer rows, or ask for "
+            f"leave-one-out of {prepared.data.shape[0]} rows did not end within time_limit; use fewer rows, or "
             'method="span", which takes one fit'
         ) from None
     predictions = setup.classes[_winners(setup, values)]
@@ -232,13 +234,13 @@ class LeaveOneOutScorer(BaseEstimator):
     ----------
     method : {"auto", "exact", "span", "xi_alpha", "refit"}, default="auto"
         How the error is found: from the machine itself ("exact"), by an estimate ("span") or an upper bound
-        ("xi_alpha") for two classes, or by a fit for each row ("refit"). "auto" is "exact" where there is one, and
+        ("xi_alpha") for two classes, or by a fit for each row ("refit"). "auto" is "exact" if the estimator has it,
         otherwise "refit".
 
     Notes
     -----
-    With ``sample_weight`` the machines that leave a row out are weighted as the fit is. `SVCCV` and `SVRCV` hand their
-    weights on; scikit-learn's searches do where metadata routing is enabled and
+    With ``sample_weight`` the machines that leave a row out are weighted as the fit is. `SVCCV` and `SVRCV` pass on
+    their weights; scikit-learn's searches do so if metadata routing is enabled and
     ``set_score_request(sample_weight=True)`` asks for it.
 
     Examples
@@ -261,7 +263,7 @@ class LeaveOneOutScorer(BaseEstimator):
         return 1.0 - error if is_classifier(estimator) else -error
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
-        """Whether scikit-learn's metadata routing gives ``sample_weight`` to the score; as of its own scorers.
+        """Set whether scikit-learn's metadata routing passes ``sample_weight`` to the score, as for its own scorers.
 
         Parameters
         ----------

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 METHODS = ("auto", "exact", "approximate")
 # Up to this many rows "auto" is "exact".
 EXACT_SIZE = 3_000
-# Most refinements of a solution until its gap is small enough.
+# The most refinements of a solution until its gap is small enough.
 MOST_TRIES = 6
-# Remedies where they differ from those of a fit.
+# Remedies that differ from those of a fit.
 _REMEDIES = {
-    Status.ITERATION_LIMIT: "A larger max_iter goes on; C_end says how far the path is known.",
-    Status.TIME_LIMIT: "A larger time_limit goes on; C_end says how far the path is known.",
+    Status.ITERATION_LIMIT: "Raise max_iter to go further; C_end says how far the path is known.",
+    Status.TIME_LIMIT: "Raise time_limit to go further; C_end says how far the path is known.",
     Status.INTERRUPTED: "C_end says how far the path is known.",
-    Status.STALLED: "Ties could not be told apart; C_end says how far the path is known. Scale the features.",
+    Status.STALLED: "Ties could not be resolved; C_end says how far the path is known. Scale the features.",
 }
 
 
@@ -47,23 +47,23 @@ class RegularizationPath:
     Attributes
     ----------
     breakpoints : ndarray
-        Every C at which a piece begins (exact), or that was solved for (approximate).
+        Every C at which a piece begins (exact), or for which the problem was solved (approximate).
     lambdas : ndarray
-        1 / C at the breakpoints: alpha / C is piecewise linear in lambda as alpha is in C.
+        1 / C at the breakpoints: alpha / C is piecewise linear in lambda, just as alpha is in C.
     C_min, C_end : float
         Where the path begins and ends; the last piece of an exact path may have no end.
     n_events : int
         How often a point changed its set (exact).
     method : {"exact", "approximate"}
     gap_bounds : ndarray or None
-        Approximate: a bound on the relative gap of every C between two breakpoints.
+        For an approximate path: a bound on the relative gap of every C between two breakpoints.
     status : Status
     classes : ndarray
         The two labels; the second is positive.
     signs, weights : ndarray (n,)
-        Labels of the rows as +1 and -1, and what C is multiplied by; zero for rows that take no part.
+        Labels of the rows as +1 and -1, and what C is multiplied by for each row; zero for rows that take no part.
     kernel : Kernel
-        Bound to the rows.
+        The kernel, bound to the rows.
     """
 
     def __init__(self, found: Any, setup: "_Setup", method: str) -> None:
@@ -88,7 +88,7 @@ class RegularizationPath:
         Parameters
         ----------
         C : float
-            Between `C_min` and `C_end`; or give ``lam = 1 / C`` instead.
+            A value between `C_min` and `C_end`; or give ``lam = 1 / C`` instead.
         """
         part, bias = self._found.at(self._at(C, lam))
         beta = np.zeros(len(self.signs))
@@ -136,11 +136,11 @@ class RegularizationPath:
     def events(self) -> list[tuple[float, int, str]]:
         """(C, row, "free", "bounded" or "zero") for every change of a set, in order; exact paths only."""
         if self.method != "exact":
-            raise ParameterError('events() needs an exact path; ask for method="exact"')
+            raise ParameterError('events() needs an exact path; use method="exact"')
         return [(C, int(self._setup.used[point]), kind) for C, point, kind in self._found.events()]
 
     def as_svc(self, C: float | None = None, *, lam: float | None = None) -> SVC:
-        """A fitted `SVC` with the solution at C: what `fit` would give, without fitting."""
+        """A fitted `SVC` with the solution at C: what `fit` would find, without fitting."""
         at = self._at(C, lam)
         if at == 0:
             raise ParameterError("C must be positive for a classifier, got 0")
@@ -148,7 +148,7 @@ class RegularizationPath:
 
     def _at(self, C: float | None, lam: float | None) -> float:
         if (C is None) == (lam is None):
-            raise ParameterError(f"give C or lam, one of them, got C={C!r} and lam={lam!r}")
+            raise ParameterError(f"give either C or lam, got C={C!r} and lam={lam!r}")
         if lam is not None:
             require_number("lam", lam, above=0.0)
         else:
@@ -157,7 +157,7 @@ class RegularizationPath:
         if not self.C_min * (1.0 - 1e-12) <= at <= self.C_end * (1.0 + 1e-12):
             raise ParameterError(
                 f"C must be between {self.C_min:g} and {self.C_end:g}, where the path is known, got {at:g}; "
-                "C_min and C_max of regularization_path change that"
+                "to change that, set C_min and C_max of regularization_path"
             )
         return min(max(at, self.C_min), self.C_end)
 
@@ -185,7 +185,7 @@ class _Setup:
 
     @computed_once
     def model(self) -> SVC:
-        """A fitted model of these rows, with which others are validated."""
+        """A fitted model of these rows, by which other rows are validated."""
         return self.as_svc(1.0, np.zeros(len(self.used)), 0.0)
 
     def problem(self, C: float) -> SoftMargin:
@@ -256,13 +256,13 @@ def regularization_path(
 
     The exact path follows the solution from C = 0, event by event (Hastie et al. 2004), for two classes,
     the hinge loss and a positive semidefinite kernel; its matrix must fit into memory. The approximate
-    one solves for so many C that the chords between the solutions have a relative duality gap of at most
-    `gap_tol` everywhere, and can say so.
+    one solves for enough values of C that the chords between the solutions have a relative duality gap of at most
+    `gap_tol` everywhere, and can prove it.
 
     Parameters
     ----------
     estimator : SVC
-        Kernel, bias, weights of classes and limits; its own C has no say. All three kinds of bias have exact
+        Gives the kernel, the bias, class weights and limits; its own C is ignored. All three kinds of bias have exact
         paths. `max_iter` bounds the events of an exact path, and the pair steps of each fit of an approximate one. A
         path that ends early says so in `status` and `C_end`, and warns.
     X, y
@@ -276,7 +276,7 @@ def regularization_path(
     C_max : float, default=1e3
         Where it ends; an exact one may go on to ``inf``.
     gap_tol : float, default=1e-2
-        Of the approximate path: largest gap, relative to the primal objective, of any C.
+        For an approximate path: the largest gap at any C, relative to the primal objective.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def regularization_path(
 def _parameters(estimator: SVC) -> dict[str, Any]:
     """All parameters of the machine except C, which varies along the path."""
     if not isinstance(estimator, SVC):
-        raise ParameterError(f"estimator must be an SVC, got {estimator!r}; regularization_path(SVC(...), X, y)")
+        raise ParameterError(f"estimator must be an SVC, got {estimator!r}; call regularization_path(SVC(...), X, y)")
     if estimator.loss != "hinge":
         raise ParameterError(
             f'a path needs loss="hinge", got loss={estimator.loss!r}: with other losses it is not piecewise linear'
@@ -333,8 +333,8 @@ def _exact(setup: _Setup, _C_min: float, C_max: float, _gap_tol: float, limits: 
     needed = 16 * n**2
     if needed > room:
         raise DataError(
-            f"the exact path needs {needed / 2**20:.0f} MiB for the kernel matrix of {n} rows, and memory_limit leaves "
-            f'{room / 2**20:.0f} MiB; method="approximate" does without'
+            f"the exact path needs {needed / 2**20:.0f} MiB for the kernel matrix of {n} rows, but memory_limit leaves "
+            f'{room / 2**20:.0f} MiB; method="approximate" needs no matrix'
         )
     weights = setup.weights[setup.used]
     try:
@@ -342,7 +342,7 @@ def _exact(setup: _Setup, _C_min: float, C_max: float, _gap_tol: float, limits: 
         return follow_path(matrix.in_double(), setup.signs[setup.used], weights, setup.bias, C_max, limits)
     except Stopped:
         raise DataError(
-            f"the path of {n} rows was ended before it began: no C is known yet; raise time_limit, or draw fewer rows"
+            f"the path of {n} rows was ended before it began, so no C is known; raise time_limit, or use fewer rows"
         ) from None
 
 

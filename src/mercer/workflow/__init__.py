@@ -1,1 +1,1 @@
-"""From a file to a model and what is said of it: the steps that the command and the Studio share."""
+"""From a file to a model and a report on it: the steps that the command and the Studio share."""

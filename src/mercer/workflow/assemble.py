@@ -18,19 +18,19 @@ from mercer.kernels.base.structured import StructuredKernel
 from mercer.workflow.scores_or_classes import judged_as_scores, may_be_scores
 from mercer.workflow.target import TASKS, require_learnable, task_of
 
-# Half the width of the tube of a quantity, in its deviations.
+# Half the width of the tube around a quantity, in standard deviations of it.
 EPSILON = 0.05
-# What a kernel for each column, averaged, is asked for by.
+# The name that asks for a kernel for each column, averaged.
 ADDITIVE = ("additive", "columns")
-# Columns that are told of one by one, at most.
+# The most columns that are described one by one.
 MOST_LINES = 30
-# What structured kernels call one of these.
+# What structured kernels call one item of each kind.
 _ITEMS = {"texts": "text", "trees": "tree", "graphs": "graph"}
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """A machine for some data, and the data as it takes them.
+    """A machine for some data, and the data in the form it takes.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Assembly:
     notes : tuple of str
         What was decided, in sentences.
     unit : float
-        What C is counted in: the target's deviation where that is a quantity, else 1.
+        The unit of C: the target's standard deviation if it is a quantity, otherwise 1.
     """
 
     estimator: Any
@@ -61,9 +61,10 @@ def assemble(
     scale: bool = True,
     **parameters: Any,
 ) -> Assembly:
-    r"""A support vector machine for a `Dataset`, by what it holds.
+    r"""A support vector machine that suits what a `Dataset` holds.
 
-    Unless a kernel is given, it is what ``kernel="auto"`` takes for the rows of the fit; numbers are scaled first.
+    Unless a kernel is given, it is the one that ``kernel="auto"`` chooses for the rows of the fit; numbers are scaled
+    first.
 
     Parameters
     ----------
@@ -73,14 +74,14 @@ def assemble(
         An expression such as ``"rbf(gamma=0.1) + 2*spectrum(k=3)@text"``; or "additive", a kernel for each column,
         averaged (`Columns.infer`).
     task : {"classification", "regression"}, optional
-        By the target unless given: texts and few whole numbers are classes, other numbers quantities; so are whole
-        numbers that are scores, where they are predicted better as such.
+        By default decided by the target: texts and a few different whole numbers are classes, other numbers
+        quantities; so are whole numbers that are scores, if they are predicted better as quantities.
     C : float or "auto"
-        In units of the target's deviation where that is a quantity; "auto" chooses it by folds.
+        In units of the target's standard deviation if the target is a quantity; "auto" chooses C by cross-validation.
     scale : bool
-        Bring numbers to one scale first.
+        Bring numbers to a common scale first.
     **parameters
-        Of `SVC` or `SVR`.
+        Parameters of `SVC` or `SVR`.
 
     Returns
     -------
@@ -109,14 +110,14 @@ def assemble(
     else:
         machine = SVR(C=C if isinstance(C, str) else C * unit, epsilon=EPSILON * unit, kernel=kernel, **parameters)
         what = "epsilon is" if isinstance(C, str) else "C and epsilon are"
-        notes = (*notes, f"{what} in units of the target's deviation, {unit:.4g}")
+        notes = (*notes, f"{what} in units of the target's standard deviation, {unit:.4g}")
     notes = (*about_task, *notes)
     estimator = machine if scaler is None else Pipeline([("scale", scaler), ("model", machine)])
     return Assembly(estimator, X, y, task, notes, unit)
 
 
 def _task_of(dataset: Dataset) -> tuple[str, tuple[str, ...]]:
-    """(task, what is to be said of it)."""
+    """(task, notes about it)."""
     target = cast("NDArray[Any]", dataset.target)
     task = task_of(target)
     if task != "classification" or not may_be_scores(target) or dataset.kind != "table":
@@ -124,11 +125,11 @@ def _task_of(dataset: Dataset) -> tuple[str, tuple[str, ...]]:
     found = judged_as_scores(dataset.data, target)
     if found is None or not found.is_better:
         return task, ()
-    return "regression", (f"{dataset.target_name!r} is taken for a quantity: {found}",)
+    return "regression", (f"{dataset.target_name!r} is treated as a quantity: {found}",)
 
 
 def require_kernel(text: str) -> None:
-    """Refuse a kernel that cannot be read, before there are data.
+    """Refuse a kernel expression that cannot be read, before there are data.
 
     Examples
     --------
@@ -151,7 +152,8 @@ def _asked(kernel: Any, dataset: Dataset, scale: bool) -> Any:
     if _is_additive(kernel):
         if dataset.kind != "table":
             raise ParameterError(
-                f"kernel {kernel!r} is a kernel for each column of a table, and {dataset.name} holds {dataset.kind}"
+                f"kernel {kernel!r} needs a table, as it is a kernel for each column; {dataset.name} holds "
+                f"{dataset.kind}"
             )
         return _by_columns(dataset.data, scale)
     return parse(kernel) if isinstance(kernel, str) else kernel
@@ -176,11 +178,11 @@ def _data_and_kernel(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, A
     if not is_given:
         kernel = "rbf" if dataset.matrix() is not None else _by_columns(X, scale)
     if not _takes_items(kernel) and dataset.matrix() is not None:
-        note = "columns scaled to mean 0, deviation 1" if scale else "columns as they are"
+        note = "columns scaled to mean 0 and standard deviation 1" if scale else "columns left unscaled"
         return X, kernel, StandardScaler() if scale else None, (note,)
     if isinstance(kernel, Columns):
         return X, kernel, None, (_about_columns(kernel, scale),)
-    note = "columns of numbers scaled to mean 0, deviation 1" if scale else "columns as they are"
+    note = "numeric columns scaled to mean 0 and standard deviation 1" if scale else "columns left unscaled"
     return X, placed(kernel, X, standardize=scale), None, (note,)
 
 
@@ -190,12 +192,12 @@ def _of_vectors(dataset: Dataset, kernel: Any, scale: bool) -> tuple[Any, Any, A
         kernel, reason = kernel_for(dataset.data)
         why = (reason,) if kernel == "linear" else ()
     _require_numbers(kernel, dataset)
-    note = "columns divided by their largest value, which keeps zeros" if scale else "columns as they are"
+    note = "columns divided by their largest absolute value, which keeps zeros" if scale else "columns left unscaled"
     return dataset.data, kernel, MaxAbsScaler() if scale else None, (*why, note)
 
 
 def chosen_words(machine: Any) -> list[str]:
-    """What "auto" has chosen for a fitted machine: the kernel and why, a line a column, and C."""
+    """What "auto" chose for a fitted machine: the kernel and why, a line for each column, and C."""
     said = []
     if hasattr(machine, "kernel_reason_"):
         said.append(machine.kernel_reason_)
@@ -213,12 +215,12 @@ def _takes_items(kernel: Any) -> bool:
 def _require_items(kernel: Any, dataset: Dataset) -> None:
     if {getattr(part, "item_name", None) for part in _leaves(kernel)} != {_ITEMS[dataset.kind]}:
         usual = kernel_for(dataset.data)[0]
-        raise ParameterError(f"kernel must be one of {dataset.kind}, got {kernel!r}; such as {usual!r}")
+        raise ParameterError(f"kernel must be a kernel for {dataset.kind}, such as {usual!r}, got {kernel!r}")
 
 
 def _require_numbers(kernel: Any, dataset: Dataset) -> None:
     if _takes_items(kernel):
-        raise ParameterError(f"kernel must be one of numbers for {dataset.name}, got {kernel!r}")
+        raise ParameterError(f"kernel must be a kernel for numbers, which {dataset.name} holds, got {kernel!r}")
 
 
 def _leaves(kernel: Any) -> list[Any]:
@@ -232,7 +234,9 @@ def _leaves(kernel: Any) -> list[Any]:
 
 def _about_columns(kernel: Any, scale: bool) -> str:
     listed = ", ".join(f"{name} by {_short(each)}" for name, each in kernel.kernels.items())
-    return f"a kernel for each column: {listed}" + ("; numbers scaled to mean 0, deviation 1" if scale else "")
+    return f"a kernel for each column: {listed}" + (
+        "; numbers scaled to mean 0 and standard deviation 1" if scale else ""
+    )
 
 
 def _short(kernel: Any) -> str:
@@ -240,7 +244,7 @@ def _short(kernel: Any) -> str:
 
 
 def _target(name: str, y: NDArray[Any], task: str) -> tuple[NDArray[Any], float]:
-    """(y, its unit: the deviation of a quantity)."""
+    """(y, its unit: the standard deviation of a quantity)."""
     if task == "classification":
         return y, 1.0
     if y.dtype.kind not in "iuf":

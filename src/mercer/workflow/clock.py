@@ -1,4 +1,4 @@
-"""How long the steps of a run took; what the compiler took is no part of any of them."""
+"""How long the steps of a run took, without the time spent compiling."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from mercer._jit.compile import seconds_compiling
 
 @contextmanager
 def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
-    """Note how long something took, and under "compile" for how long it waited for the compiler meanwhile."""
+    """Note how long something took, and under "compile" how long it had to wait for the compiler."""
     begin, before = time.perf_counter(), seconds_compiling()
     yield
     spent, compiling = time.perf_counter() - begin, seconds_compiling() - before

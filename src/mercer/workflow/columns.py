@@ -1,7 +1,7 @@
-"""Which columns of a table are learnt from, and why the others are not: one look for the command and the Studio.
+"""Which columns of a table are learnt from, and why the others are not: the same for the command and the Studio.
 
-A column without values, or with the same one everywhere, tells nothing. A column that only numbers the rows tells
-which row it is, and a machine that learns from it knows its rows by heart. What is left out is said, and can be kept.
+A column without values, or with the same value everywhere, says nothing. A column that only numbers the rows says which
+row it is, and a machine that learns from it learns its rows by heart. What is left out is reported, and can be kept.
 """
 
 import re
@@ -16,15 +16,15 @@ from mercer.kernels.table.column import Column
 from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.infer_kernel import is_prose
 
-# Fewer rows than these may all differ by chance.
+# With fewer rows than this, all values may differ by chance.
 _FEW = 20
-# Words for what numbers or names the rows; the others do so only where all values differ.
+# Words for columns that number or name the rows; the second kind only if all values differ.
 _ID = frozenset({"id", "ids", "uid", "uuid", "guid", "rowid", "identifier"})
 _NUMBERING = frozenset({
     "index", "idx", "no", "nr", "number", "num", "key", "code", "ref", "reference", "serial", "account", "invoice",
     "ticket", "phone", "telephone", "email", "mail", "ssn", "isbn", "iban", "passport", "unnamed", "column",
 })  # fmt: skip
-# What may well run from 0 or 1 on, and still be measured.
+# Names of columns that may well count up from 0 or 1 and still be measurements.
 _MEASURES = frozenset({
     "t", "x", "time", "day", "days", "week", "month", "year", "hour", "minute", "second", "step", "age", "order",
     "position", "rank",
@@ -38,7 +38,7 @@ _KINDS = {"number": "numbers", "date": "dates", "category": "categories", "objec
 
 
 class Seen(NamedTuple):
-    """What a column holds, and why it is left out where it is."""
+    """What a column holds, and why it is left out, if it is."""
 
     name: str
     kind: str  # "numbers", "dates", "categories", "texts", "items" (trees, graphs), or "nothing"
@@ -49,7 +49,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What was asked: the only columns to learn from, some to leave out, some to keep whatever they look like."""
+    """What was asked for: the only columns to learn from, some to leave out, some to keep whatever they look like."""
 
     columns: Sequence[str] = ()
     drop: Sequence[str] = ()
@@ -57,12 +57,12 @@ class Wanted:
 
 
 def look(data: Any) -> list[Seen]:
-    """What each column of a table holds, and whether it is to be left out.
+    """What each column of a table holds, and whether it should be left out.
 
     Parameters
     ----------
     data : table
-        As `mercer.read_table` gives it, a data frame, or a list of dictionaries; without the target.
+        As `mercer.read_table` returns it, a data frame, or a list of dictionaries; without the target.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def look(data: Any) -> list[Seen]:
 
 
 def choose(dataset: Dataset, wanted: Wanted = Wanted()) -> tuple[Dataset, list[Seen]]:  # noqa: B008 - frozen
-    r"""A table with the columns to learn from, and what was seen of each column; anything else as it is.
+    r"""A table with the columns to learn from, and what was seen of each column; other data stay as they are.
 
     Examples
     --------
@@ -108,13 +108,13 @@ def choose(dataset: Dataset, wanted: Wanted = Wanted()) -> tuple[Dataset, list[S
     if not chosen:
         reasons = ", ".join(f"{one.name!r} ({one.left_out})" for one in seen[:6])
         raise DataError(
-            f"{dataset.name}: there is no column left to learn from: {reasons}; --keep NAME learns from one anyway"
+            f"{dataset.name}: there is no column left to learn from: {reasons}; --keep NAME would keep one anyway"
         )
     return dataset if len(chosen) == len(names) else dataset.with_columns(chosen), seen
 
 
 def named(asked: Sequence[str], dataset: Dataset, option: str) -> list[str]:
-    r"""Columns by their names, each given by itself or several with commas between; a ParameterError where one is none.
+    r"""Columns by name, given one by one or several separated by commas; raises ParameterError for an unknown name.
 
     Examples
     --------
@@ -134,16 +134,17 @@ def named(asked: Sequence[str], dataset: Dataset, option: str) -> list[str]:
                 meant = f" (did you mean {close[0]!r}?)" if close else ""
                 shown = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
                 raise ParameterError(
-                    f"--{option} names the column {name!r}{meant}, which {dataset.name} lacks; it has {shown}"
+                    f"--{option} names the column {name!r}{meant}, which {dataset.name} does not have; its columns are "
+                    f"{shown}"
                 )
             found.append(name)
     return list(dict.fromkeys(found))
 
 
 def kept_beside(dataset: Dataset, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Values of some columns as they came, to stand beside what is said of each row."""
+    """Values of some columns as they came, to go alongside the prediction for each row."""
     if names and dataset.kind != "table":
-        raise ParameterError(f"--keep is for tables, and {dataset.name} holds {dataset.kind}")
+        raise ParameterError(f"--keep needs a table, and {dataset.name} holds {dataset.kind}")
     return {name: as_frame(dataset.data).column(name).as_came() for name in named(names, dataset, "keep")}
 
 
@@ -163,7 +164,7 @@ def _listed(names: Sequence[str]) -> str:
 def _refuse(dataset: Dataset, wanted: Wanted) -> None:
     for option in ("columns", "drop", "keep"):
         if getattr(wanted, option):
-            raise ParameterError(f"--{option} is for tables, and {dataset.name} holds {dataset.kind}")
+            raise ParameterError(f"--{option} needs a table, and {dataset.name} holds {dataset.kind}")
 
 
 def _asked(one: Seen, asked: dict[str, str], kept: Sequence[str]) -> Seen:
@@ -188,7 +189,7 @@ def _seen(column: Column) -> Seen:
 
 
 def _different(values: list[Any]) -> int | None:
-    """How many different values; None where they cannot be compared, as trees."""
+    """How many different values; None if they cannot be compared, like trees."""
     try:
         return len(set(values))
     except TypeError:
@@ -212,13 +213,13 @@ def _names_rows(name: str, kind: str, values: list[Any], different: int) -> bool
 
 
 def _counts(values: list[Any]) -> bool:
-    """Whether whole numbers that all differ are those from 0 or 1 on."""
+    """Whether whole numbers that all differ count up from 0 or 1."""
     low, high = min(values), max(values)
     return low in (0, 1) and high - low + 1 == len(values)
 
 
 def _is_code(values: list[Any]) -> bool:
-    """Whether words that all differ are made alike, as C00123 and C00124, or are addresses; molecules are neither."""
+    """Whether words that all differ follow one pattern, like C00123 and C00124, or are addresses; molecules do not."""
     if all(_ADDRESS.fullmatch(value) or _HEXADECIMAL.fullmatch(value) for value in values):
         return True
     if not all(any(letter.isdigit() for letter in value) for value in values):

@@ -1,8 +1,8 @@
-"""Have the code of machines and kernels compiled before somebody waits for it.
+"""Compile the code of machines and kernels before somebody has to wait for it.
 
-Compiled code is made for the types of the arguments of a call, so the way to have it all is to do what a user does:
-fit every machine to rows of each form, of each size at which another solver takes over, and ask it for all it can
-tell. What is compiled is kept on disk (`mercer._jit.kept_code`), and several processes share the work.
+Code is compiled for the types of the arguments of a call, so the way to have it all is to do what a user does: fit
+every machine to rows of each form, and of each size at which another solver takes over, and call all its methods.
+Compiled code is kept on disk (`mercer._jit.kept_code`), and several processes share the work.
 """
 
 import inspect
@@ -40,13 +40,13 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "SVCCV": {"Cs": [0.1, 1.0], "gammas": [0.1, 1.0], "cv": 2},
     "SVRCV": {"Cs": [0.1, 1.0], "gammas": [0.1, 1.0], "cv": 2},
 }
-# Machines for which 1,500 rows are another matter than 60: other solvers take over.
+# Machines for which 1,500 rows are not like 60: other solvers take over.
 _GROWING = ("SVC", "SVR", "OneClassSVM", "NuSVC", "LinearSVC", "LinearSVR", "KernelRidge", "KernelLogisticRegression")
 
 _FIRST = ("SVC", "LinearSVC")
-# What a job is taken to have left until it says that it is done; and of all, what makes a pace.
+# The share that a job is taken to have left until it reports its end; and the share of all work that makes a pace.
 _LAST_SHARE = 0.05
-# The compiler's time for each where it was measured, idle, after those before it; a second or so for the others.
+# The compiler's time for each job measured, on an idle machine, after those before it; about a second for the others.
 _SECONDS = {
     "SVC": 21, "LinearSVC": 18, "KernelLogisticRegression": 15, "tables": 17, "texts": 16, "graphs": 8, "NuSVC": 5,
     "AutoKernelClassifier": 5, "trees": 4, "PegasosSVC": 4,
@@ -66,7 +66,7 @@ def jobs() -> dict[str, Callable[[], None]]:
 
 @dataclass(frozen=True)
 class Step:
-    """A function that was compiled for a job, in so many seconds; or, without a function, the end of that job."""
+    """A function that was compiled for a job, and how long it took; or, without a function, the end of that job."""
 
     job: str
     function: str = ""
@@ -74,9 +74,9 @@ class Step:
 
 
 class CompilePace:
-    """How far the jobs are, by what each took where that was measured; and how long the rest takes, by the pace so far.
+    """How far the jobs are, by the times measured for each; and how long the rest will take, by the pace so far.
 
-    Before there is a pace, the time left is judged by how fast this machine counts.
+    Before there is a pace, the time left is estimated from how fast this machine counts.
     """
 
     def __init__(self, names: Sequence[str] = (), processes: int | None = None) -> None:
@@ -92,7 +92,7 @@ class CompilePace:
             self.begin = time.monotonic() - step.seconds
         if step.function:
             self.functions += 1
-            # A job may take longer than it should; it is not done before it says so.
+            # A job may take longer than expected; it is not done until it says so.
             self.left[step.job] = max(self.left[step.job] - step.seconds, _LAST_SHARE * self.whole[step.job])
         else:
             self.ended += 1
@@ -100,12 +100,12 @@ class CompilePace:
 
     @property
     def share(self) -> float:
-        """Of the work, from 0 to 1."""
+        """The share of the work that is done, from 0 to 1."""
         return 1.0 - sum(self.left.values()) / sum(self.whole.values())
 
     @property
     def seconds_left(self) -> float:
-        """About how long the rest takes: no sooner than the longest job, and no sooner than all processes together."""
+        """About how long the rest takes: as long as the longest job or as all processes together, if that is more."""
         if self.share < _LAST_SHARE:
             return max(*self.left.values(), sum(self.left.values()) / self.processes)
         return (time.monotonic() - self.begin) * (1.0 / self.share - 1.0)
@@ -116,12 +116,12 @@ def _processes(count: int, wanted: int | None) -> int:
 
 
 def compile_ahead(names: Sequence[str] = (), processes: int | None = None) -> Iterator[Step]:
-    """Compile what `names` need, or all, in several processes; yields each function, and the end of each job."""
+    """Compile what `names` need, or everything, in several processes; yields each function, and the end of each job."""
     offered = jobs()
     unknown = sorted(set(names) - set(offered))
     if unknown:
-        raise ParameterError(f"{unknown[0]!r} is nothing that can be compiled; there are {', '.join(offered)}")
-    # These first: they share little with each other, and most others find theirs on disk.
+        raise ParameterError(f"{unknown[0]!r} cannot be compiled; choose from {', '.join(offered)}")
+    # These go first: they share little with each other, and most others then find their code on disk.
     wanted = sorted(names or offered, key=lambda name: (name not in _FIRST, name not in _GROWING))
     context = multiprocessing.get_context("spawn")
     told = context.SimpleQueue()
@@ -140,7 +140,7 @@ _job = [""]
 
 
 def _begin(told: Any) -> None:
-    announce_nothing()  # whoever asked for it has said so
+    announce_nothing()  # the parent process reports it
     tell_compiled(lambda function, seconds: told.put((_job[0], function, seconds)))
 
 
@@ -152,7 +152,7 @@ def _run(name: str) -> None:
 
 
 class _Machine:
-    """Fits of one machine to data of every form, and all it can tell afterwards."""
+    """Fits of one machine to data of every form, followed by calls of all its methods."""
 
     def __init__(self, name: str, kind: type) -> None:
         self.name, self.kind = name, kind
@@ -167,7 +167,7 @@ class _Machine:
         X, y, t = _rows(n, classes)
         rows = X.astype(form) if isinstance(form, type) and issubclass(form, np.generic) else form(X)
         for options in self._settings():
-            # Not every machine takes every form, or more than two classes; whoever asks for it will be told.
+            # Not every machine takes every form, or more than two classes; whoever tries it will be told.
             with suppress(MercerError, ValueError, TypeError, NotImplementedError):
                 _ask(self.kind(**options).fit(rows, t if self.name in _QUANTITIES else y), rows)
 
@@ -199,7 +199,7 @@ def _ask(model: Any, rows: Any) -> None:
 
 
 def _tables() -> None:
-    """As `mercer train` learns from a file: numbers alone, and columns of all kinds; and a few points for a picture."""
+    """What `mercer train` does with a file: numbers alone, and columns of all kinds; and a few points for a picture."""
     mixed = "".join(
         f"{'' if k % 13 == 0 else k % 7},2024-01-{k % 28 + 1:02d},{'xyz'[k % 3]},{k % 5} of {k % 4},{k * k % 7 > 2}\n"
         for k in range(LARGE // 2)

@@ -10,21 +10,21 @@ from mercer.workflow.target import describe_target
 
 
 def describe(what: Any, **options: Any) -> dict[str, Any]:
-    r"""What data hold and what of them would be learnt from; or what a fitted model is.
+    r"""What data hold and which columns would be learnt from; or what a fitted model is.
 
     Parameters
     ----------
     what : path, open binary file, Dataset or fitted model
     **options
-        For a file: those of `mercer.read_table`, such as ``target``.
+        For a file, the options of `mercer.read_table`, such as ``target``.
 
     Returns
     -------
     dict
-        Plain values, ready for JSON. Of data: name, format, kind, rows, target, and for each column of a table its
-        kind, how many different values it has, how many are missing, and why it would be left out (or ""); notes are
-        what the reader understood, or was not sure of.
-        Of a model: what `mercer.report.describe_model` gives.
+        Plain values, ready for JSON. For data: name, format, kind, rows, target, and for each column of a table its
+        kind, how many different values it has, how many are missing, and why it would be left out (or ""); the notes
+        say how the reader understood a column, or what it was unsure of.
+        For a model: what `mercer.report.describe_model` returns.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def describe(what: Any, **options: Any) -> dict[str, Any]:
 
 
 def describe_data(dataset: Dataset, seen: Sequence[Seen], task: str | None = None) -> dict[str, Any]:
-    """The same for data that were read and looked at."""
+    """The same for data that have been read and looked at."""
     return {
         "name": dataset.name,
         "format": dataset.format,

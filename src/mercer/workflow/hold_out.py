@@ -1,8 +1,7 @@
-"""Rows to learn from and rows to be judged by.
+"""Rows to learn from and rows to score on.
 
 The rows are those that scikit-learn's ``train_test_split`` holds out for the same seed, each class in proportion; but
-its package brings all searches, metrics and statistics with it, for which a command on the terminal would wait longer
-than for its fit.
+its package imports all searches, metrics and statistics, which would take a command longer than the fit itself.
 """
 
 import math
@@ -19,11 +18,11 @@ def hold_out(y: NDArray[Any], share: float, seed: int, is_stratified: bool = Tru
     ----------
     y : array (n,)
     share : float
-        Above 0 and below 1: how many are held out, rounded up.
+        The share of rows held out, above 0 and below 1; their number is rounded up.
     seed : int
     is_stratified : bool
-        Whether each class is on both sides in proportion. Without effect where a class has one row only, or there
-        are more classes than rows on one side.
+        Whether each class is on both sides in proportion. Has no effect if a class has only one row, or if there are
+        more classes than rows on one side.
 
     Returns
     -------
@@ -53,7 +52,7 @@ def hold_out(y: NDArray[Any], share: float, seed: int, is_stratified: bool = Tru
 
 
 def _apportioned(counts: NDArray[Any], total: int, rng: np.random.RandomState) -> NDArray[Any]:
-    """How many of each class, `total` in all: by largest remainder, equal ones by lot."""
+    """How many of each class, `total` in all: by largest remainder, with ties drawn by lot."""
     exact = counts / counts.sum() * total
     seats = np.floor(exact)
     left = int(total - seats.sum())

@@ -1,4 +1,4 @@
-"""Whether data are to be read block by block: known before anything large is imported or read."""
+"""Whether data must be read block by block: decided before anything large is imported or read."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ _ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".t
 _PACKED = (".gz", ".xz", ".bz2")
 # Bytes of memory that a byte of a file may become: text as numbers and as rows; packed columns.
 _GROWTH = {"csv": 2.0, "svmlight": 2.0, "parquet": 4.0, "arrow": 2.0}
-# Less than the smallest block takes, some thousand rows of one number: there is nothing to be learnt from by blocks.
+# Less than the smallest block takes, a thousand rows or so of one number: learning by blocks is impossible.
 _NO_BLOCK = 2**15
 
 
 def why_out_of_core(source: str, memory_limit: int | str | None, format: str | None = None) -> str | None:  # noqa: A002
-    """Why data are to be read block by block, in a few words; None where they can be read at once, or the limit
-    has no room for a block either: the reader then says what is too large."""
+    """Why data must be read block by block, in a few words; None if they can be read at once, or if the limit leaves no
+    room even for a block: the reader then says what is too large."""
     path = Path(source)
     if source == "-" or not path.exists():
         return None
@@ -29,7 +29,7 @@ def why_out_of_core(source: str, memory_limit: int | str | None, format: str | N
         return None
     kind = format or recognise(Source(path, limit))
     is_large = kind in _GROWTH and path.stat().st_size * _GROWTH[kind] > limit
-    return f"larger than {limit / 2**20:,.0f} MiB allow to be read at once" if is_large else None
+    return f"too large to read all at once in {limit / 2**20:,.0f} MiB" if is_large else None
 
 
 def _holds_blocks(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a file is a model, seen from its first bytes: known before anything that computes is imported."""
+"""Whether a file is a model, judged by its first bytes: known before anything that computes is imported."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ from mercer.exchange.model_file.container import MAGIC
 
 
 def is_model_file(path: Any) -> bool:
-    """Whether a path leads to a model of Mercer."""
+    """Whether a path leads to a Mercer model."""
     if not Path(path).is_file():
         return False
     with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""Saved models: what they are, what they say of new data, and why."""
+"""Saved models: what they are, what they say about new data, and why."""
 
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,12 @@ from mercer.workflow.run import decision_values
 
 
 def load_model(path: Path, data: Any = None) -> tuple[Any, dict[str, Any]]:
-    """(model, what its file says about itself); `data` are what it is for, and may have been named in its place."""
+    """(model, what its file says about itself); `data` are what it is used on, and may have been swapped with it."""
     if not Path(path).is_file():
         meant = nearest_file(Path(path)) or "; `mercer train` writes one"
         raise DataError(f"there is no model file {str(path)!r}{meant}")
     if data is not None and not is_model_file(path) and is_model_file(data):
-        raise ParameterError(f"the model comes first: {data} is one, {path} is not")
+        raise ParameterError(f"the model must come first: {data} is a model, {path} is not")
     return save.load(path), save.describe(path)
 
 
@@ -42,7 +42,7 @@ def describe_file(model: Any, said: dict[str, Any]) -> dict[str, Any]:
 
 
 def explain_row(model: Any, X: Any, row: int) -> tuple[Any, Any]:
-    """(what the model says of one row or item, the `Explanation` of it)."""
+    """(what the model says about one row or item, the `Explanation` of it)."""
     item = taken(X, np.array([row]))
     said = model.predict(item)[0]
     item = before_the_machine(model, item)
@@ -50,7 +50,7 @@ def explain_row(model: Any, X: Any, row: int) -> tuple[Any, Any]:
 
 
 def evaluate(model: Any, data: Dataset, name: str, whole: Dataset | None = None) -> tuple[Record, Shown]:
-    """Score a model on data with labels: the record, and what a page shows, of all columns where `whole` has them."""
+    """Score a model on data with labels: the record, and what a page shows, with all columns if `whole` has them."""
     classes = getattr(machine_of(model), "classes_", None)
     task = "regression" if classes is None else "classification"
     target = _as_learnt(data.name, np.asarray(data.target), classes)
@@ -61,13 +61,13 @@ def evaluate(model: Any, data: Dataset, name: str, whole: Dataset | None = None)
     unknown = set() if classes is None else set(target.tolist()) - set(record.model["classes"])
     if unknown:
         extra = ", ".join(sorted(map(str, unknown))[:5])
-        record.notes.append(f"the model does not know the classes {extra}: their rows count as wrong")
+        record.notes.append(f"the model has not learnt the classes {extra}: their rows count as wrong")
         return record, Shown(model, None, None)
     return record, Shown(model, None, (data.data, target), data if whole is None else whole)
 
 
 def _as_learnt(name: str, target: NDArray[Any], classes: Any) -> NDArray[Any]:
-    """The target with the type of the model's classes: 1.0 in one file is 1 in another."""
+    """The target in the type of the model's classes: 1.0 in one file is 1 in another."""
     is_numbers = target.dtype.kind in "iuf"
     if classes is None:
         if not is_numbers:
@@ -76,21 +76,21 @@ def _as_learnt(name: str, target: NDArray[Any], classes: Any) -> NDArray[Any]:
     if classes.dtype.kind in "UO" and is_numbers:
         return target.astype(str)
     if classes.dtype.kind in "iuf" and not is_numbers:
-        raise DataError(f"{name}: the classes are numbers such as {classes[0]}, got {str(target[0])!r}")
+        raise DataError(f"{name}: the model's classes are numbers such as {classes[0]}, got {str(target[0])!r}")
     return target
 
 
 def require_conforming(model: Any) -> None:
-    """Refuse a model that knows nothing of what conforms."""
+    """Refuse a model without conformal prediction."""
     if not any(hasattr(machine_of(model), name) for name in ("predict_set", "predict_interval")):
         raise ParameterError(
-            "the model has not kept what intervals and sets need; `mercer train` keeps it where it holds rows out: "
-            "not with --cv, nor with --holdout 0"
+            "the model has not kept what intervals and sets need; `mercer train` keeps it when it holds rows out, "
+            "that is, without --cv or --holdout 0"
         )
 
 
 def conforming_columns(model: Any, X: Any, coverage: float) -> dict[str, NDArray[Any]]:
-    """Where the truth lies as often as `coverage` says: "low" and "high", or the classes of each row as a "set"."""
+    """What contains the truth as often as `coverage` says: "low" and "high", or each row's classes as a "set"."""
     machine, X = machine_of(model), before_the_machine(model, X)
     if hasattr(machine, "predict_interval"):
         low, high = machine.predict_interval(X, coverage).T
@@ -103,8 +103,8 @@ def conforming_columns(model: Any, X: Any, coverage: float) -> dict[str, NDArray
 
 
 def unseen_labels(model: Any, data: Dataset) -> list[str]:
-    """A sentence for each column in which rows have a label that no support vector has: there they are like
-    themselves only."""
+    """A sentence for each column in which rows have a label that no support vector has: they resemble none of them
+    there."""
     expansion = getattr(machine_of(model), "expansion_", None)
     if data.kind != "table" or expansion is None or not expansion.kernel.takes_tables:
         return []

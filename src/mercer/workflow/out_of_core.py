@@ -32,7 +32,7 @@ from mercer.workflow.target import TASKS, task_of
 
 
 class BlocksRun:
-    """One run: hold out, look through, fit, save, score.
+    """One run: hold out rows, look through the rest, fit, save, score.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ class BlocksRun:
     name : str
         What the data are called.
     machine : dict
-        C, task (by the target unless given), scale, class_weight, and n_jobs, time_limit, memory_limit.
+        C, task (by default decided by the target), scale, class_weight, n_jobs, time_limit and memory_limit.
     holdout : float
-        Share of the rows, by lot, that are scored on and not learnt from.
+        Share of the rows, drawn at random, that are scored on and not learnt from.
     seed : int
     notes : list of str
-        What is to be said beside what the run decides.
+        Notes to report besides those of the run itself.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class BlocksRun:
 
     def fit(self, watch: Watch | None = None) -> None:
         """Look through the rows that are not held out, and fit to them."""
-        # Whether it will be one of classes is known after the first look; both take the same limits.
+        # Whether to expect classes is known only after the first look; both machines take the same limits.
         waiting = LinearSVC()
         with timed(self.seconds, "fit"), watched(waiting, self.learnt.n_rows, watch):
             callbacks = waiting.callbacks
@@ -116,7 +116,9 @@ class BlocksRun:
             return machine.fit(rows)
         search = LinearCV(machine, list(self.options["Cs"]), cv=self.options["cv"]).fit(rows)
         best, score = search.best_params_["C"], search.best_score_
-        self.notes.append(f"C={best:g} was chosen of {len(search.Cs)} by {search.cv} folds, which scored {score:.4f}")
+        self.notes.append(
+            f"C={best:g} was chosen from {len(search.Cs)} values by {search.cv} folds, with a score of {score:.4f}"
+        )
         return search.best_estimator_
 
     def _machine(self, y: NDArray[Any], limits: Limits) -> tuple[Any, list[str]]:
@@ -136,13 +138,13 @@ class BlocksRun:
                 f"{self._target_name} holds {len(np.unique(y))} classes"
             ]
         if self.options.get("class_weight"):
-            raise ParameterError("--class-weight is for classes, and the target holds quantities")
+            raise ParameterError("--class-weight needs classes, and the target holds quantities")
         if y.dtype.kind not in "iuf":
             raise DataError(f"{self.name}: regression needs numbers, and the target holds texts such as {str(y[0])!r}")
         unit = float(np.std(y.astype(np.float64))) or 1.0
         return machines[1](C=C * unit, epsilon=0.1 * unit, **shared), [
             f"{self._target_name} holds quantities: regression",
-            f"C and epsilon are in units of the target's deviation, {unit:.4g}",
+            f"C and epsilon are in units of the target's standard deviation, {unit:.4g}",
         ]
 
     @property
@@ -152,16 +154,16 @@ class BlocksRun:
     def _about(self, machine: Any, features: TableFeatures | None) -> list[str]:
         read = machine.rows_read_ / max(1, self.learnt.n_rows)
         times = "once" if round(read, 1) == 1.0 else f"{read:.1f} times"
-        # Whoever has none read has had others read.
+        # If no file was read here, the workers read them.
         who = f"for which the files were read {times}" if read else "by the workers of the cluster"
         passes = f"{machine.n_passes_} passes after the first look, {who}"
         found = [f"out of core: {len(self.blocks)} blocks; {passes}"]
         if features is not None:
-            scaled = "scaled to mean 0, deviation 1" if self.options["scale"] else "as they are"
+            scaled = "scaled to mean 0 and standard deviation 1" if self.options["scale"] else "left unscaled"
             what = "a plane"
             if hasattr(machine, "approximation_"):
                 what = f"{machine.expansion_.kernel!r} over {machine.approximation_.count} landmarks"
-            found.append(f"{what}; numbers {scaled}, a feature a label, missing values filled and marked")
+            found.append(f"{what}; numbers {scaled}, a feature for each label, missing values filled in and marked")
         return found
 
     @property
@@ -181,12 +183,12 @@ class BlocksRun:
     def score(self, folds: int | None = None, watch: FoldWatch | None = None) -> None:
         """Score on the rows held out."""
         if folds is not None:
-            raise ParameterError("--cv is for data that are read at once; out of core, --holdout scores")
+            raise ParameterError("--cv needs data that are read all at once; out of core, use --holdout")
         with timed(self.seconds, "score"):
             if self.held is not None:
                 self.record.scores = {**_scores(self.model, self.held, self.task), "how": "held out"}
                 self.record.notes += advice(self.record.scores, machine_of(self.model))
-        self.record.no_bounds = "the bounds of mercer.theory look at all rows at once"
+        self.record.no_bounds = "the bounds in mercer.theory need all rows at once"
 
     def write_report(self, path: Path) -> None:
         """Write the page, without the pictures that need rows."""
@@ -220,21 +222,21 @@ def _scores(model: Any, blocks: Blocks, task: str) -> dict[str, Any]:
 
 
 def predictions(model: Any, blocks: Blocks, method: str = "predict") -> Iterator[NDArray[Any]]:
-    """What a model says of each block, as it is read: any model that takes the block's rows."""
+    """A model's predictions for each block, as it is read; any model that takes the block's rows will do."""
     chosen = for_model(model, blocks)
     for i in range(len(chosen)):
         yield getattr(model, method)(chosen.block(i).rows)
 
 
 def for_model(model: Any, blocks: Blocks) -> Blocks:
-    """Blocks with the columns that a model was fitted to, and those that it takes for labels as texts."""
+    """Blocks with the columns that a model was fitted to, reading those that it treats as labels as texts."""
     columns = columns_of(model)
     if columns is None:
         if blocks.is_table:
             raise DataError("the model was not fitted to a table, but to rows of numbers or items")
         return blocks
     if not blocks.is_table:
-        raise DataError(f"a table with the columns {', '.join(columns[:8])} was expected, got rows of numbers")
+        raise DataError(f"the model needs a table with the columns {', '.join(columns[:8])}, got rows of numbers")
     first = model.steps[0][1] if hasattr(model, "steps") else model
     texts = first.text_columns_ if isinstance(first, TableFeatures) else []
     return blocks.with_columns(columns).with_text(texts)

@@ -1,6 +1,6 @@
 """Data with their labels, and as a saved model needs them.
 
-What knows of models is imported where there is one: who only looks at a file does not wait for it.
+Code for models is imported only if there is one, so that looking at a file need not wait for it.
 """
 
 import io
@@ -15,7 +15,7 @@ from mercer.io.source import Source
 
 
 def read_labeled(source: Any, *, skip_unlabeled: bool = False, **options: Any) -> Dataset:
-    """`mercer.io.read_table`, which may leave out rows whose target has no value."""
+    """`mercer.io.read_table`, which can also leave out rows whose target has no value."""
     if not skip_unlabeled or options.get("target") is None:
         found: Dataset = read_table(source, **options)
         return found
@@ -24,7 +24,7 @@ def read_labeled(source: Any, *, skip_unlabeled: bool = False, **options: Any) -
 
 
 def read_for_model(source: str, model: Any, **options: Any) -> tuple[Dataset, Dataset]:
-    """(data with the columns that a model was fitted to, those that it does not know left out; all of them).
+    """(data with the columns that a model was fitted to and no others, data with all columns).
 
     The options are those of `mercer.io.read_table`, and `skip_unlabeled`.
     """
@@ -38,13 +38,13 @@ def read_for_model(source: str, model: Any, **options: Any) -> tuple[Dataset, Da
         return found, found
     if found.kind != "table":
         raise DataError(
-            f"{found.name}: a table with the columns {', '.join(columns[:8])} was expected, got {found.kind}"
+            f"{found.name}: the model needs a table with the columns {', '.join(columns[:8])}, got {found.kind}"
         )
     return found.with_columns(columns), found
 
 
 def _read_typed(source: str, model: Any, columns: list[str] | None, options: dict[str, Any]) -> Dataset:
-    """Columns that the kernel reads as texts or labels are texts in every file, whatever they look like."""
+    """Read a file with texts in the columns that the kernel takes as texts or labels, whatever they look like."""
     from mercer.report.model_words import machine_of
 
     items = _columns_of_items(getattr(getattr(machine_of(model), "expansion_", None), "kernel", None))
@@ -60,7 +60,7 @@ def _read_typed(source: str, model: Any, columns: list[str] | None, options: dic
 
 
 def _rereadable(source: str, memory_limit: int | str | None) -> Callable[[], Any]:
-    """What can be read twice: standard input and pipes are read once, and looked at twice."""
+    """A source that can be read twice: standard input and pipes are read once and kept."""
     path = Path(source)
     if source != "-" and (path.is_file() or path.is_dir() or not path.exists()):
         return lambda: source

@@ -1,7 +1,7 @@
-"""From data to a model that is fitted, saved, scored and described: steps of a run, each of which may be the last.
+"""From data to a model that is fitted, saved, scored and described: the steps of a run, each of which may be the last.
 
-Whoever presents a run, on a terminal or a page, takes the steps and shows what `Run.record` says; it watches a fit
-by handing `Run.fit` somebody to call.
+Whatever presents a run, on a terminal or a page, takes the steps and shows what `Run.record` says; it watches a fit
+by passing `Run.fit` a callback.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,10 +26,10 @@ from mercer.workflow.assemble import Assembly, chosen_words
 from mercer.workflow.clock import timed
 from mercer.workflow.hold_out import hold_out
 
-# Given the machine and the number of its rows: a context that lasts as long as the fit, and gives what the machine
-# calls meanwhile, or None.
+# Given the machine and the number of its rows: a context that lasts as long as the fit, and yields the callback that
+# the machine is to call meanwhile, or None.
 Watch = Callable[[Any, int], AbstractContextManager[Callable[[Any], bool] | None]]
-# Who watches the fit of a fold, by its number.
+# The watcher of the fit of a fold, by its number.
 FoldWatch = Callable[[int], Watch]
 HOLDOUT = 0.2
 
@@ -37,10 +37,10 @@ HOLDOUT = 0.2
 class Run:
     """One run: hold out, fit, save, score, report.
 
-    `data` are as they were read, and may have columns that the `assembly` does not learn from: people look at them.
-    `holdout` is the share of the rows that are scored on and not learnt from, `seed` decides which, `seconds` says what
-    the steps before took. `learnt` and `held` are the positions of the rows on either side, `model` is what was fitted,
-    `record` what is to be said of it so far, `predicted` what it says of the rows held out, once scored.
+    `data` are as they were read, and may have columns that the `assembly` does not learn from, for people to look at.
+    `holdout` is the share of the rows that are scored on and not learnt from, `seed` decides which, and `seconds` says
+    how long earlier steps took. `learnt` and `held` are the positions of the rows on either side, `model` is what was
+    fitted, `record` what there is to say about it so far, `predicted` its predictions for the held-out rows.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Run:
             return estimator.fit(X, y)
 
     def _conform(self) -> None:
-        """Keep what prediction sets and intervals need: the rows held out are at hand, and no step has seen them."""
+        """Keep what prediction sets and intervals need: the held-out rows are at hand, and no step has seen them."""
         X, y = self.rows(self.held)
         machine_of(self.model).conform(before_the_machine(self.model, X), y)
 
@@ -103,7 +103,7 @@ class Run:
         self.record.files["model"] = str(path)
 
     def score(self, folds: int | None = None, watch: FoldWatch | None = None) -> None:
-        """Score on the rows held out, or by folds, of which `watch` gives who watches each; and ask the theory."""
+        """Score on the held-out rows, or by folds, each watched by what `watch` returns; and compute the bounds."""
         task = self.assembly.task
         with timed(self.seconds, "score"):
             if folds is not None:
@@ -121,7 +121,7 @@ class Run:
             self.record.bounds, self.record.no_bounds = bounds_of(self.model, *self.rows(self.learnt))
 
     def _leaks(self) -> list[str]:
-        """Columns that give the target away: a score alone would only look good."""
+        """Columns that give the target away: the score alone would merely look good."""
         if self.data.kind != "table":
             return []
         found = leaks(*self.rows(self.learnt), is_quantity=self.assembly.task == "regression")
@@ -143,7 +143,7 @@ class Run:
 
 @contextmanager
 def watched(machine: Any, rows: int, watch: Watch | None) -> Iterator[None]:
-    """Let the machine call who watches while it is fitted; a model is data, of which no watcher is a part."""
+    """Let the machine call its watcher while it is fitted; a model is data, and keeps no watcher."""
     with nullcontext() if watch is None else watch(machine, rows) as callback:
         if callback is None:
             yield
@@ -182,7 +182,7 @@ def cross_validated(
 
 
 def decision_values(model: Any, X: Any, task: str) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """(classes, decision values) for the area under the curve; None where a model has none that can be ordered."""
+    """(classes, decision values) for the area under the curve; None if a model has none that can be ranked."""
     if task != "classification" or not hasattr(model, "decision_function"):
         return None
     values, classes = model.decision_function(X), machine_of(model).classes_
@@ -190,7 +190,7 @@ def decision_values(model: Any, X: Any, task: str) -> tuple[NDArray[Any], NDArra
 
 
 def machine_and_rows(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """(the machine alone, rows as it takes them: scaled, and such as can be chosen by position)."""
+    """(the machine alone, rows in the form it takes: scaled, and such that they can be chosen by position)."""
     *before, machine = [step for _, step in estimator.steps] if hasattr(estimator, "steps") else [estimator]
     for step in before:
         X = step.fit_transform(X)
@@ -205,7 +205,9 @@ def _parted(assembly: Assembly, share: float, seed: int) -> tuple[NDArray[Any], 
     if not share:
         return np.arange(n), np.arange(0)
     if n < 4:
-        raise DataError(f"there are only {n} rows: too few to hold some out; a holdout of 0 learns from all of them")
+        raise DataError(
+            f"there are only {n} rows, too few to hold any out; with a holdout of 0, all of them are learnt from"
+        )
     return hold_out(assembly.y, share, seed, assembly.task == "classification")
 
 

@@ -1,7 +1,7 @@
 """Whole numbers that are scores: whether they are predicted better as quantities than as classes.
 
-Both are asked of the same rows by ridge regression, which knows what it would say of each row without that row. A class
-is a number too, so the answers can be compared: by the squared error of what is said, over that of the mean.
+Ridge regression tries both on the same rows, as it knows its prediction for each row without that row. A class is a
+number too, so the predictions can be compared: by their squared error relative to that of the mean.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from mercer.estimators.auto.table_kernel import sample_of, table_kernel
 from mercer.kernels.table.frame import as_frame
 from mercer.solvers.relevance import left_out
 
-# Scores have at least so many values, and nearly all whole numbers from the least to the largest occur.
+# Scores have at least this many values, and nearly all whole numbers from the smallest to the largest occur.
 FEWEST_VALUES, DENSE = 5, 0.7
 # Rows that decide.
 ROWS = 500
-# A quantity must explain so much more of the variance.
+# Quantities must explain this much more of the variance.
 CLEARLY = 0.02
 RIDGES = (0.01, 0.1, 1.0)
 
@@ -40,13 +40,13 @@ class Judgement:
 
     def __str__(self) -> str:
         return (
-            f"whole numbers from {self.least} to {self.most}, of whose variance that explains {self.as_quantity:.0%} "
-            f"on rows left out, and classes {max(0.0, self.as_classes):.0%}; --task classification takes classes"
+            f"whole numbers from {self.least} to {self.most}; on rows left out, that explains {self.as_quantity:.0%} "
+            f"of the variance, and classes {max(0.0, self.as_classes):.0%}; to force classes, use --task classification"
         )
 
 
 def may_be_scores(target: NDArray[Any]) -> bool:
-    """Whether labels are whole numbers of some values, without large gaps."""
+    """Whether labels are whole numbers with several values and no large gaps."""
     if target.dtype.kind not in "iuf":
         return False
     values = np.unique(target)
@@ -55,7 +55,7 @@ def may_be_scores(target: NDArray[Any]) -> bool:
 
 
 def judged_as_scores(X: Any, target: NDArray[Any]) -> Judgement | None:
-    """How well whole numbers are predicted as quantities and as classes; None where that cannot be told.
+    """How well whole numbers are predicted as quantities and as classes; None if that cannot be determined.
 
     Examples
     --------

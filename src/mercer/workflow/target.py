@@ -9,9 +9,9 @@ from mercer._errors import DataError
 from mercer.io.dataset import Dataset
 
 TASKS = ("classification", "regression")
-# Whole numbers of more distinct values are quantities, not classes.
+# Whole numbers with more distinct values than this are quantities, not classes.
 CLASSES = 20
-# A machine for each pair of more classes is hours of work that hardly anybody meant.
+# With more classes, a machine for each pair is hours of work that hardly anybody intended.
 MOST_CLASSES = 100
 _SHOWN = 6
 
@@ -25,7 +25,7 @@ def task_of(target: NDArray[Any]) -> str:
 
 
 def require_learnable(dataset: Dataset, task: str | None = None) -> None:
-    """Refuse labels that cannot be learnt, or that nobody would have meant for classes unless `task` says so.
+    """Refuse labels that cannot be learnt, or that nobody would have meant as classes unless `task` says so.
 
     Examples
     --------
@@ -45,8 +45,8 @@ def require_learnable(dataset: Dataset, task: str | None = None) -> None:
     which, count = _name(dataset), len(np.unique(y))
     if count == 1:
         raise DataError(
-            f"{dataset.name}: {which} has one value {str(y[0])!r} in all {len(y):,} rows; there must be at least two "
-            "classes to learn from"
+            f"{dataset.name}: {which} has the same value {str(y[0])!r} in all {len(y):,} rows; there must be at least "
+            "two classes to learn from"
         )
     if count > MOST_CLASSES and task is None:
         raise DataError(
@@ -57,7 +57,7 @@ def require_learnable(dataset: Dataset, task: str | None = None) -> None:
 
 
 def describe_target(dataset: Dataset, task: str | None = None) -> dict[str, Any] | None:
-    """Name, task, and the classes by frequency or the range; None where there is no target."""
+    """Name, task, and the classes by frequency or the range; None if there is no target."""
     y = dataset.target
     if y is None:
         return None
@@ -92,7 +92,7 @@ def target_words(about: dict[str, Any]) -> str:
 
 
 def _share(share: float) -> str:
-    """A share that is not shown as nothing where there is something."""
+    """A share in words that never shows a small one as zero."""
     return f"{share:.{0 if share >= 0.1 else 1}%}"
 
 

@@ -23,21 +23,21 @@ from mercer.workflow.run import Run, Watch, machine_and_rows, watched
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a search is to try, and by what it judges."""
+    """What a search is to try, and how it judges."""
 
     folds: int = 5
     score: str | None = None  # a word of `named_scores`
     is_kernel_named: bool = False  # else kernels are chosen by what the data are
-    kernels: Sequence[Any] = ()  # beside the machine's own, where that was named
-    Cs: Sequence[float] = ()  # these and no others, in units of the target's deviation where that is a quantity
-    gammas: int = 6  # how many to begin with; without effect where a kernel has no gamma
+    kernels: Sequence[Any] = ()  # besides the machine's own, if that was named
+    Cs: Sequence[float] = ()  # these and no others, in units of the target's standard deviation if it is a quantity
+    gammas: int = 6  # how many to begin with; has no effect if a kernel has no gamma
 
 
 def search_for(machine: Any, assembly: Assembly, y: NDArray[Any], wanted: Wanted, **others: Any) -> Any:
     """The search for an assembled machine and its targets; `others` are parameters of every search.
 
-    Values of C that were named are tried and no others; kernels that were named are tried with C and gamma as far
-    as the scores ask for it; and if nothing was named, kernels of several families are.
+    If values of C are named, these and no others are tried; named kernels are tried with C and gamma, as far as the
+    scores suggest; and if nothing is named, kernels of several families are tried.
     """
     own, classifies = machine.get_params(deep=False), assembly.task == "classification"
     require_score(wanted.score, assembly.task)
@@ -66,12 +66,12 @@ def search_for(machine: Any, assembly: Assembly, y: NDArray[Any], wanted: Wanted
     )
 
 
-# Values of C with which kernels that were named begin.
+# Values of C with which named kernels begin.
 BEGIN = (0.25, 1.0, 4.0, 16.0, 64.0)
 
 
 def require_score(score: str | None, task: str | None) -> None:
-    """Refuse a score of classes for a quantity, and the other way round."""
+    """Refuse a score for classes if the target is a quantity, and vice versa."""
     known = {"classification": CLASS_SCORES, "regression": QUANTITY_SCORES}
     allowed = known[task] if task is not None else (*CLASS_SCORES, *QUANTITY_SCORES)
     if score is not None and score not in allowed:
@@ -80,7 +80,7 @@ def require_score(score: str | None, task: str | None) -> None:
 
 
 class Tuning(Run):
-    """One run: hold out, search, refit, save, score, report. It takes what `Run` takes, and what is wanted."""
+    """One run: hold out, search, refit, save, score, report. Takes what `Run` takes, and what is wanted."""
 
     def __init__(self, data: Any, assembly: Assembly, wanted: Wanted, **others: Any) -> None:
         super().__init__(data, assembly, **others)
@@ -94,7 +94,7 @@ class Tuning(Run):
 
     def _fitted(self, X: Any, y: NDArray[Any], watch: Watch | None) -> Any:
         estimator = self.assembly.estimator
-        # A table stays one: the machine notes what its columns are called.
+        # A table stays a table: the machine remembers the names of its columns.
         machine, rows = machine_and_rows(estimator, X)
         X = X if is_data_frame(X) and not hasattr(estimator, "steps") else rows
         search = search_for(machine, self.assembly, y, self.wanted, random_state=self.seed)
@@ -107,14 +107,14 @@ class Tuning(Run):
 
 def _notes(search: Any, wanted: Wanted) -> list[str]:
     if not math.isfinite(search.best_score_):
-        return [f"there was no time to judge any kernel: this is {setting_words(search.best_params_)}, untried"]
+        return [f"there was no time to judge any kernel: this is {setting_words(search.best_params_)}, untested"]
     tried = len(search.cv_results_["params"])
     notes = [f"chosen from {tried} settings in {search.n_splits_} folds: {setting_words(search.best_params_)}"]
     name, honest = wanted.score or ("accuracy" if hasattr(search, "classes_") else "r2"), search.honest_score_
     sign = -1.0 if name in ("log_loss", "mae") else 1.0
     scores = f"mean {name} {sign * search.best_score_:.4f} in the folds that chose it"
     if math.isfinite(honest):
-        scores += f"; {sign * honest:.4f} ± {search.honest_error_:.4f} without the luck of having been chosen"
+        scores += f"; {sign * honest:.4f} ± {search.honest_error_:.4f} corrected for the luck of being chosen"
     return [*notes, scores, *([f"the search ended because {search.ending_}"] if hasattr(search, "ending_") else [])]
 
 

@@ -120,7 +120,7 @@ def test_who_kills_between_fit_and_file_gets_the_file(name, churn, tmp_path):
     command = [sys.executable, "-c", KILLED, name, "train", churn, "-t", "leaves", "-k", "linear"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (ExitCode.INTERRUPTED, "churn.mercer\n"), done.stderr
-    assert "the model is written" in done.stderr
+    assert "the model has been saved" in done.stderr
     assert library.load(tmp_path / "churn.mercer")["model"].status_ == Status.OPTIMAL
 
 

@@ -94,13 +94,13 @@ def test_quantities_are_regressed_in_units_of_their_spread(files, answer):
     found = answer("train", files / "prices.csv", "--target", "price")
     assert found["data"]["task"] == "regression"
     assert found["scores"]["r2"] > 0.9
-    assert any("units of the target's deviation" in note for note in found["notes"])
+    assert any("units of the target's standard deviation" in note for note in found["notes"])
 
 
 def test_scaling_can_be_left_out(files, answer):
     found = answer("train", files / "iris.csv", "--target", "species", "--no-scale")
     assert found["model"]["steps"] == []
-    assert "columns as they are" in found["notes"]
+    assert "columns left unscaled" in found["notes"]
 
 
 def test_texts_trees_graphs_and_vectors(mercer, tmp_path, answer):
@@ -184,7 +184,7 @@ def test_control_c_between_the_fit_and_its_file_waits_for_the_file(files, mercer
     monkeypatch.setattr(workflow.Record, "of_model", pressed)
     code, out, err = mercer("train", files / "iris.csv", "--target", "species")
     assert (code, out) == (ExitCode.INTERRUPTED, "iris.mercer\n")
-    assert "the model is written" in err
+    assert "the model has been saved" in err
     assert library.load(tmp_path / "iris.mercer").status_ == Status.OPTIMAL
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -228,7 +228,7 @@ def test_control_c_while_scoring_keeps_the_model(files, mercer, monkeypatch, tmp
     monkeypatch.setattr(workflow, "cross_validated", give_up)
     code, out, err = mercer("train", files / "iris.csv", "--target", "species", "--cv", 3)
     assert (code, out) == (ExitCode.INTERRUPTED, "iris.mercer\n")
-    assert "the model is written" in err
+    assert "the model has been saved" in err
     assert (tmp_path / "iris.mercer").exists()
 
 
@@ -307,4 +307,4 @@ def test_a_kernel_for_each_column_needs_columns(mercer, tmp_path):
     (tmp_path / "rows.svm").write_text("".join(f"{k % 2} 1:{k} 3:{k % 5}\n" for k in range(20)))
     code, _, err = mercer("train", "rows.svm", "--kernel", "additive")
     assert code == ExitCode.WRONG_USAGE
-    assert "kernel 'additive' is a kernel for each column of a table, and rows.svm holds vectors" in err
+    assert "kernel 'additive' needs a table, as it is a kernel for each column; rows.svm holds vectors" in err

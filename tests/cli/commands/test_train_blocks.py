@@ -78,7 +78,7 @@ def test_a_file_is_learnt_out_of_core_where_the_limit_asks_for_it(table, mercer,
     arrow_csv.write_csv(table, tmp_path / "t.csv")
     size = (tmp_path / "t.csv").stat().st_size
     code, _, err = mercer("train", tmp_path / "t.csv", "--target", "late", "--memory-limit", str(size))
-    assert "larger than" in err
+    assert "too large to read all at once" in err
     assert "learning out of core" in err
     assert code == 2
     assert "is too little for blocks" in err
@@ -90,9 +90,9 @@ def test_a_file_is_learnt_out_of_core_where_the_limit_asks_for_it(table, mercer,
 def test_what_a_folder_cannot_do_is_said(folder, mercer):
     for arguments, words in (
         ([], "--target must name the column to predict"),
-        (["--target", "late", "--cv", "3"], "--cv is for data that are read at once"),
+        (["--target", "late", "--cv", "3"], "--cv needs data that are read all at once"),
         (["--target", "late", "--kernel", "spectrum(k=3)"], "kernel must be a kernel of rows of numbers"),
-        (["--target", "late", "--landmarks", "50"], "--landmarks is for a kernel"),
+        (["--target", "late", "--landmarks", "50"], "--landmarks needs a kernel"),
         (["--target", "lat"], "no column 'lat' (did you mean 'late'?)"),
     ):
         code, _, err = mercer("train", folder, *arguments)
@@ -169,20 +169,20 @@ def test_a_kernel_is_learnt_from_a_folder_over_landmarks_and_evaluated_there(fol
         assert scores["r2"] == pytest.approx(1.0 - np.mean((predicted - truth) ** 2) / np.var(truth))
     code, _, err = mercer("evaluate", "big.mercer", folder, "--report", "page.html")
     assert code != 0
-    assert "--report is for data that are read at once" in err
+    assert "--report needs data that are read all at once" in err
 
 
 def test_the_strength_of_a_plane_is_chosen_over_a_folder(folder, mercer):
     code, _, err = mercer("tune", folder, "-t", "late", "--cv", "3", "--C", "1e-6", "--C", "1e-2")
     assert code == 0, err
-    assert "C=0.01 was chosen of 2 by 3 folds" in err
+    assert "C=0.01 was chosen from 2 values by 3 folds" in err
     assert library.load("big.mercer")[-1].C == 0.01
     code, _, err = mercer("tune", folder, "-t", "late", "-k", "rbf")
     assert code != 0
-    assert "`mercer train --kernel` learns any kernel over landmarks" in err
+    assert "`mercer train --kernel` learns with any kernel through landmarks" in err
 
 
 def test_landmarks_are_taken_where_data_are_read_at_once(files, mercer):
     code, _, err = mercer("train", files / "iris.csv", "-t", "species", "-k", "rbf", "--landmarks", "30", "--C", "1")
     assert code == 0, err
-    assert "by 30 landmarks" in err
+    assert "with 30 landmarks" in err

@@ -17,7 +17,7 @@ def test_what_a_file_holds_is_told_and_what_is_left_out_and_why(table, mercer):
     code, out, err = mercer("describe", table, "-t", "kauft")
     assert (code, err) == (ExitCode.DONE, "")
     for words in (
-        "30 rows, 3 columns beside the target",
+        "30 rows, 3 columns besides the target",
         "kauft: 2 classes",
         "kunde_id (names the rows), fax (no values)",
         "--keep NAME",

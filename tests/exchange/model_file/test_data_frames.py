@@ -75,7 +75,7 @@ def spoilt(frame, **changes):
     [
         ({"unit": "h"}, "times cannot have unit 'h'"),
         ({"zone": 3}, "times cannot have unit .* and zone 3"),
-        ({"zone": "Nowhere/At all"}, "a data frame cannot be made of what the file says"),
+        ({"zone": "Nowhere/At all"}, "a data frame cannot be made from what the file says"),
         ({"dtype": "Decimal"}, "unknown type of column 'Decimal'"),
         ({"dtype": ["Date"]}, r"unknown type of column \['Date'\]"),
     ],

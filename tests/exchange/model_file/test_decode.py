@@ -52,7 +52,7 @@ def test_kinds_and_dimensions_of_arrays_are_looked_at():
     reader = Reader(ARRAYS)
     assert reader.tensor("numbers", "f", 1).tolist() == [1.0, 2.0, 3.0]
     for kinds, ndim in (("i", 1), ("f", 2)):
-        with pytest.raises(ModelFileError, match="not what it is for"):
+        with pytest.raises(ModelFileError, match="which do not suit it"):
             reader.tensor("numbers", kinds, ndim)
 
 
@@ -69,7 +69,7 @@ def test_positions_do_not_fall():
     assert reader.ends("ends").tolist() == [0, 2, 2, 5]
     assert reader.ends("ends", 4).tolist() == [0, 2, 2, 5]
     for name, n in (("ends", 3), ("falling", None), ("negative", None), ("falling", 3)):
-        with pytest.raises(ModelFileError, match="do not fall"):
+        with pytest.raises(ModelFileError, match="in ascending order"):
             reader.ends(name, n)
 
 
@@ -86,7 +86,7 @@ def test_masked_arrays():
     assert found.tolist() == [None, 2.0, None]
     refuses({"is": "masked", "data": {"is": "array", "data": "square"}, "mask": "mask"}, "mask of its shape")
     refuses({"is": "masked", "data": [1.0, 2.0, 3.0], "mask": "mask"}, "mask of its shape")
-    refuses({"is": "masked", "data": {"is": "array", "data": "numbers"}, "mask": "numbers"}, "not what it is for")
+    refuses({"is": "masked", "data": {"is": "array", "data": "numbers"}, "mask": "numbers"}, "which do not suit it")
 
 
 def test_scalars():
@@ -94,7 +94,7 @@ def test_scalars():
     assert isinstance(read({"is": "scalar", "text": "a"}), np.str_)
     for name in ("numbers", "none"):
         refuses({"is": "scalar", "data": name}, "cannot be an array of")
-    refuses({"is": "scalar", "data": "square"}, "not what it is for")
+    refuses({"is": "scalar", "data": "square"}, "which do not suit it")
     refuses({"is": "scalar", "text": 3}, "a int where a str must be")
 
 
@@ -139,7 +139,7 @@ def test_lists_and_dicts():
     refuses({"is": "list", "items": "ab"}, "a str where a list must be")
     for keys, values in ((["a"], [1, 2]), ("a", [1]), (["a"], "1")):
         refuses({"is": "dict", "keys": keys, "values": values}, "as many values as keys")
-    refuses({"is": "dict", "keys": ["a", "a"], "values": [1, 2]}, "a key twice")
+    refuses({"is": "dict", "keys": ["a", "a"], "values": [1, 2]}, "the same key twice")
     refuses({"is": "dict", "keys": [[1]], "values": [1]}, "a key that cannot be one")
 
 

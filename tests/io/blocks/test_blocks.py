@@ -305,7 +305,7 @@ def test_the_line_of_a_fault_is_counted_from_the_beginning_of_the_file(tmp_path)
 
 
 def test_files_of_several_formats_and_empty_folders_are_refused(tmp_path):
-    with pytest.raises(DataError, match="no files of data"):
+    with pytest.raises(DataError, match="no data files"):
         Blocks(tmp_path, target="y")
     (tmp_path / "a.csv").write_text("a,y\n1,2\n")
     (tmp_path / "b.svm").write_text("1 1:2\n")

@@ -120,9 +120,9 @@ def test_other_columns_tell_what_a_comma_is(read):
 
 
 AMBIGUOUS = {
-    "quoted": ('a,b\n"1,234",x\n"5,678",y\n', [1234, 5678], "1.234; decimal=','"),
-    "semicolons, comma": ("a;b\n1,234;x\n5,678;y\n", [1.234, 5.678], "1234; decimal='.'"),
-    "semicolons, point": ("a;b\n1.234;x\n5.678;y\n", [1.234, 5.678], "1234; decimal=','"),
+    "quoted": ('a,b\n"1,234",x\n"5,678",y\n', [1234, 5678], "1.234; for that, pass decimal=','"),
+    "semicolons, comma": ("a;b\n1,234;x\n5,678;y\n", [1.234, 5.678], "1234; for that, pass decimal='.'"),
+    "semicolons, point": ("a;b\n1.234;x\n5.678;y\n", [1.234, 5.678], "1234; for that, pass decimal=','"),
 }
 
 
@@ -161,7 +161,7 @@ def test_numbers_that_cannot_be_compared_stay_texts_and_that_is_said(read, text,
 def test_a_decimal_mark_that_is_given_is_held_against_every_column(read):
     found = read("a;b\n1,5;2.5\n2,5;3.5\n", decimal=",")
     assert values(found) == {"a": [1.5, 2.5], "b": ["2.5", "3.5"]}
-    assert said(found)[1][2].endswith("2.5 is none with the decimal mark ',', which was given")
+    assert said(found)[1][2].endswith("2.5 is not a number with the given decimal mark ','")
 
 
 def test_blanks_are_no_value(read):

@@ -80,7 +80,7 @@ def test_nothing_can_be_written_and_time_and_rows_are_bounded(trains):
 
 def test_each_fault_is_one_sentence_without_the_password(server, trains):
     faults = {
-        "refuses user and password": (server.address("trains", password="wrong"), "car"),  # noqa: S106
+        "refuses the user and password": (server.address("trains", password="wrong"), "car"),  # noqa: S106
         "has no database of that name": (server.address("nowhere"), "car"),
         r"has no table 'cars' \(did you mean 'car'\?\)": (trains[0], "cars"),
     }

@@ -60,7 +60,9 @@ def test_numbers_on_edges(tmp_path):
     found = read_graphs(written(tmp_path, DS_edge_attributes="1\n1\n2\n2\n.5\n.5\n"))
     assert [graph.edge_attributes.ravel().tolist() for graph in found.graphs] == [[1.0, 2.0], [0.5], []]
     written(tmp_path, DS_edge_attributes="1\n1\n2\n3\n.5\n.5\n")
-    with pytest.raises(DataError, match=r"DS_edge_attributes.txt in .*, line 4: other numbers than line 3"):
+    with pytest.raises(
+        DataError, match=r"DS_edge_attributes.txt in .*, line 4: the numbers differ from those in line 3"
+    ):
         read_graphs(tmp_path)
 
 
@@ -91,7 +93,7 @@ def test_graphs_without_edges_or_nodes(tmp_path):
         ({"DS_A": "1, 2\n\n\n2, 1\n"}, r"DS_A.txt in .*, line 2: 2 whole numbers were expected, got ''"),
         ({"DS_A": "1, 7\n"}, r"DS_A.txt in .*, line 1: nodes are 1 to 6, got \(1, 7\)"),
         ({"DS_A": "1, 2\n0, 1\n"}, r"line 2: nodes are 1 to 6, got \(0, 1\)"),
-        ({"DS_A": "1, 2\n3, 4\n"}, r"line 2: nodes \(3, 4\) are of different graphs"),
+        ({"DS_A": "1, 2\n3, 4\n"}, r"line 2: nodes \(3, 4\) belong to different graphs"),
         ({"DS_graph_indicator": "1\n1\n2\n1\n2\n3\n"}, "DS_graph_indicator.txt in .*, line 4: graphs must be numbered"),
         (
             {"DS_graph_indicator": "0\n1\n1\n1\n2\n3\n"},
@@ -100,7 +102,7 @@ def test_graphs_without_edges_or_nodes(tmp_path):
         ({"DS_graph_indicator": "1\n1\n1.5\n2\n2\n3\n"}, "DS_graph_indicator.txt in .*, line 3: 1 whole numbers"),
         (
             {"DS_graph_indicator": "1\n1\n2\n2\n3\n999999999\n"},
-            "graph_indicator.txt in .*, line 6: graph 999999999 was not expected, there are labels of 3 graphs",
+            "graph_indicator.txt in .*, line 6: graph 999999999 was not expected, as there are labels of 3 graphs",
         ),
         ({"DS_node_labels": "0\n1\n"}, "DS_node_labels.txt in .* must have 6 lines, got 2"),
         ({"DS_edge_labels": "0\n"}, "DS_edge_labels.txt in .* must have 6 lines, got 1"),
@@ -131,7 +133,7 @@ def test_broken_zips(tmp_path):
     path = zipped(written(folder), tmp_path / "DS.zip")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match="is neither a folder nor a sound zip file"):
+    with pytest.raises(DataError, match="is neither a folder nor a valid zip file"):
         read_graphs(path)
     with pytest.raises(DataError, match="there is no folder or file"):
         read_graphs(tmp_path / "nothing")
@@ -155,7 +157,7 @@ def test_a_zip_with_a_wrong_byte_anywhere_is_read_or_refused(tmp_path):
 def test_graphs_without_labels_are_no_more_than_nodes(tmp_path):
     (tmp_path / "DS_A.txt").write_text("")
     (tmp_path / "DS_graph_indicator.txt").write_text("999999999\n")
-    with pytest.raises(DataError, match=r"line 1: graph 999999999 was not expected, there are 1 nodes in all"):
+    with pytest.raises(DataError, match=r"line 1: graph 999999999 was not expected, as there are 1 nodes in all"):
         read_graphs(tmp_path)
 
 
@@ -200,7 +202,7 @@ def test_zips_that_cannot_be_unpacked_piece_by_piece_are_refused(method, tmp_pat
     with zipfile.ZipFile(tmp_path / "g.zip", "w", method) as archive:
         archive.writestr("DS_A.txt", "1, 2\n2, 1\n")
         archive.writestr("DS_graph_indicator.txt", "1\n1\n")
-    with pytest.raises(DataError, match="pack the zip again"):
+    with pytest.raises(DataError, match="make the zip again with deflate"):
         read_graphs(tmp_path / "g.zip")
 
 

@@ -64,7 +64,7 @@ def test_whole_numbers_are_labels(written):
 def test_a_sheet_is_found_by_its_name(written):
     book = written({"People": PEOPLE, "Other": [["x"], [1]], "None": []})
     assert values(read(book, table="Other")) == {"x": [1]}
-    with pytest.raises(DataError, match="has several sheets; choose one of 'People', 'Other' by table"):
+    with pytest.raises(DataError, match="has several sheets; choose one of 'People', 'Other' with table"):
         read(book)
     with pytest.raises(
         DataError, match=r"has no sheet 'Peple' \(did you mean 'People'\?\); choose one of 'People', 'O"
@@ -141,7 +141,7 @@ def test_the_extra_that_is_missing_is_named(written, monkeypatch):
 
 
 def test_spreadsheets_of_other_kinds_say_what_to_do():
-    with pytest.raises(DataError, match=r"old kind \(\.xls\), or has a password; save it as \.xlsx"):
+    with pytest.raises(DataError, match=r"old spreadsheet \(\.xls\), or protected by a password; save it as \.xlsx"):
         read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
     file = io.BytesIO(b"a,b\n1,2\n")
     file.name = "table.xlsx"
@@ -159,7 +159,7 @@ def test_a_cell_far_away_takes_no_memory(tmp_path):
             far = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
             new.writestr(name, old.read(name).replace(b"</sheetData>", far))
     with pytest.raises(
-        DataError, match=r"reaches over 17,179,869,184 cells with \d+ characters, which do not fit into"
+        DataError, match=r"extends over 17,179,869,184 cells with \d+ characters, which do not fit into"
     ):
         read(changed.getvalue(), memory_limit="8GiB")
 
@@ -167,7 +167,7 @@ def test_a_cell_far_away_takes_no_memory(tmp_path):
 def test_a_row_that_is_there_a_million_times_takes_no_memory():
     cell = '<table:table-cell office:value-type="float" office:value="1" table:number-columns-repeated="16384"/>'
     row = f'<table:table-row table:number-rows-repeated="1048576">{cell}</table:table-row>'
-    with pytest.raises(DataError, match=r"reaches over 17,179,\d{3},\d{3} cells"):
+    with pytest.raises(DataError, match=r"extends over 17,179,\d{3},\d{3} cells"):
         read(ods({"s": PEOPLE}, row), memory_limit="8GiB")
 
 

@@ -78,7 +78,7 @@ def test_what_is_no_probability_is_refused(toy, petals):
         CalibrationDisplay.from_predictions([0, 1], [-1.0, 2.0])
     with pytest.raises(DataError, match="y_prob must be one probability for each of the 2 labels"):
         CalibrationDisplay.from_predictions([0, 1], [0.5])
-    with pytest.raises(ParameterError, match="pos_label must say which of 3 classes"):
+    with pytest.raises(ParameterError, match="pos_label must say which of the 3 classes"):
         CalibrationDisplay.from_predictions([0, 1, 2], [0.5, 0.5, 0.5])
     with pytest.raises(ParameterError, match="pos_label must be one of 0, 1, 2, got 'rose'"):
         CalibrationDisplay.from_estimator(KernelLogisticRegression().fit(*petals), *petals, pos_label="rose")

@@ -107,7 +107,7 @@ def test_what_cannot_be_lifted_is_refused(rings, petals):
         ParameterError, match="LiftDisplay needs a model with expansion_, which LinearSVC does not have"
     ):
         LiftDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
-    with pytest.raises(DataError, match=r"feature_map must give 2 or 3 features.* got 2 and 3"):
+    with pytest.raises(DataError, match=r"feature_map must return 2 or 3 features.* got 2 and 3"):
         LiftDisplay.from_estimator(LinearSVC().fit(np.c_[X, X[:, 0]], y), X, y, feature_map=lambda X: X)
     _, flat = plt.subplots()
     with pytest.raises(ParameterError, match="ax must have three dimensions for three features"):

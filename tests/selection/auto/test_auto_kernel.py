@@ -225,7 +225,7 @@ def test_a_limit_of_time_is_kept_and_said(rng):
 def test_a_tenth_of_a_second_gives_what_can_be_had_and_a_sentence(rng, kind):
     X, y = interaction(rng, 2000)
     kind(**FEW).fit(X[:50], y[:50])
-    with pytest.warns(ConvergenceWarning, match="A larger time_limit judges more|had no time"):
+    with pytest.warns(ConvergenceWarning, match="Raise time_limit to judge more|had no time"):
         model = kind(time_limit=0.1).fit(X, y)
     assert model.predict(X).shape == (2000,)
     assert model.ending_ == "the time was up"

@@ -16,7 +16,7 @@ def test_parts_of_a_count_are_named():
     frame = FRAME.assign(registered=registered, casual=casual)
     (found,) = leaks(frame, registered + casual, is_quantity=True)
     assert found.is_problem
-    assert "'registered' predicts the target alone" in found.message
+    assert "'registered' alone predicts the target" in found.message
     assert "casual" not in found.message
     told = preflight(SVR(kernel="auto"), frame, (registered + casual).astype(float), seconds=0.2)
     assert any(each.subject == "leak" for each in told.findings)
@@ -43,5 +43,5 @@ def test_a_copy_on_another_scale_is_named_even_among_few_rows():
         y = np.random.default_rng(seed).normal(size=30)
         frame = FRAME[:30].assign(copy=2 * y + 1)
         (found,) = leaks(frame, y, is_quantity=True)
-        assert "'copy' predicts" in found.message
+        assert "'copy' alone predicts" in found.message
         assert "'x'" not in found.message

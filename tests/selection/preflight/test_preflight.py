@@ -93,7 +93,7 @@ def test_balance_and_nu(blobs):
     assert "at most 0.06" in record["nu"].message
     assert np.isnan(record.seconds)  # such a fit is refused
     assert "nu is infeasible" in record.refusal
-    assert "fit refuses a sample of them: specified nu" in str(record)
+    assert "fit refuses a sample of the rows: specified nu" in str(record)
     assert "nan" not in str(record)
     fine = preflight(NuSVC(nu=0.05), X, y, seconds=0.1)
     assert not fine["nu"].is_problem
@@ -128,7 +128,7 @@ def test_what_low_rank_would_lose_is_said_in_a_line(rng):
     flat = rng.normal(size=(3000, 2)) @ rng.normal(size=(2, 8))
     few = preflight(SVC(gamma=0.01), flat, flat[:, 0] > 0, seconds=0.1)["low rank"].message
     assert 5 < int(few.split()[0]) < 100
-    assert few.endswith("for all but next to nothing")
+    assert few.endswith("all but next to nothing")
     many = rng.normal(size=(3000, 50))
     lost = preflight(SVC(gamma=0.02), many, many[:, 0] > 0, seconds=0.1)["low rank"].message
     assert lost.startswith("1000 random landmarks leave ")
@@ -165,7 +165,7 @@ def test_the_certificate_is_predicted(blobs, monkeypatch):
     large = preflight(SVC(), X, y, seconds=0.1)
     assert not large.certificate.is_full
     assert large.certificate.seconds < 0.5 * small.certificate.seconds
-    assert "with what the solver has taken over" in str(large)
+    assert "with values reused from the solver" in str(large)
     assert preflight(LinearSVC(), X, y, seconds=0.1).certificate is None
 
 
@@ -176,10 +176,10 @@ LEAVING = {"little": np.linspace(0.9, 1e-4, 1000), "much": np.linspace(0.9, 0.4,
     ("left", "n", "seconds", "said"),
     [
         ("little", 500_000, 50.0, ("exact", "about 50 s")),
-        ("little", 500_000, 500.0, ("low-rank", "random landmarks stand for all but 1 %")),
-        ("much", 500_000, 500.0, ("exact", "no low rank")),
+        ("little", 500_000, 500.0, ("low-rank", "random landmarks capture all but 1%")),
+        ("much", 500_000, 500.0, ("exact", "does not have low rank")),
         ("little", 50_000_000, 1e7, ("cluster", "on one machine")),
-        ("little", 2_000_000, 70.0, ("exact", "no more than with low rank")),
+        ("little", 2_000_000, 70.0, ("exact", "no longer than with low rank")),
     ],
 )
 def test_advice_by_rows_time_and_rank(left, n, seconds, said):
@@ -204,7 +204,7 @@ def test_arguments_are_checked(blobs):
         preflight(SVC(), X, y[:-1])
     with pytest.raises(ParameterError, match="seconds"):
         preflight(SVC(), X, y, seconds=0)
-    with pytest.raises(ParameterError, match="must have fit"):
+    with pytest.raises(ParameterError, match="must have a fit method"):
         preflight("SVC", X, y)
     with pytest.raises(DataError, match="at least one row"):
         preflight(SVC(), [], [])

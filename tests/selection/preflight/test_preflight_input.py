@@ -148,8 +148,8 @@ def test_only_those_that_have_nu_are_told_of_it():
 @pytest.mark.parametrize(
     ("estimator", "whose"),
     [
-        (SVC(kernel="linear"), "LinearSVC's"),
-        (SVR(kernel="linear"), "LinearSVR's"),
+        (SVC(kernel="linear"), "a problem for LinearSVC,"),
+        (SVR(kernel="linear"), "a problem for LinearSVR,"),
         (KernelRidge(kernel="linear"), "Ridge"),
         (OtherKernelRidge(), "Ridge"),
     ],

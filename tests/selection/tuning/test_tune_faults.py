@@ -47,15 +47,18 @@ def test_C_that_is_not_positive(wine, C):
         ({"param_grid": 3}, "param_grid must be a dictionary"),
         ({"param_grid": []}, r"param_grid must have at least one setting, got \[\]"),
         ({"param_grid": {"kernel": [Linear()], "kernel__gamma": [1.0]}}, "Linear has no parameter 'gamma'"),
-        ({"scoring": "neg_log_loss"}, "scoring='neg_log_loss' is of probabilities; set probability=True"),
-        ({"scoring": ["accuracy", "roc_auc_ovr"], "refit": "accuracy"}, "'roc_auc_ovr' is .* set probability=True"),
+        ({"scoring": "neg_log_loss"}, "scoring='neg_log_loss' needs probabilities; set probability=True"),
+        (
+            {"scoring": ["accuracy", "roc_auc_ovr"], "refit": "accuracy"},
+            "'roc_auc_ovr' needs probabilities; set probability=True",
+        ),
         ({"n_iter": 0}, "n_iter must be a whole number"),
         ({"search": "some"}, "search must be one of"),
         ({"factor": 1}, "factor must be a whole number, 2 or more"),
         ({"early_stop": "yes"}, "early_stop must be True or False"),
-        ({"early_stop": True, "search": "halving"}, "early_stop=True goes with"),
+        ({"early_stop": True, "search": "halving"}, "early_stop=True needs"),
         ({"early_stop": True, "scoring": lambda *_: 0.0}, "early_stop=True needs a score"),
-        ({"scoring": "best"}, "scoring must be a name"),
+        ({"scoring": "best"}, "scoring must be one of sklearn"),
         ({"scoring": ["accuracy", "f1_macro"]}, "refit must be one of 'accuracy', 'f1_macro'"),
         ({"error_score": "ignore"}, "error_score must be a number or 'raise'"),
         ({"time_limit": -1.0}, "time_limit must be"),
@@ -128,7 +131,9 @@ def test_settings_that_each_fail_somewhere(lame):
         return machine.score(X, y)
 
     folds = [(np.arange(120), np.flatnonzero(y == k)) for k in (0, 1)]
-    with pytest.warns(FitFailedWarning, match="No setting was judged on all of them: .* is the best of those on most"):
+    with pytest.warns(
+        FitFailedWarning, match="No setting was judged on all folds: .* is the best of those judged on most"
+    ):
         model = SVCCV([0.5, 5.0], [0.1], cv=folds, scoring=score).fit(X, y)
     assert model.best_score_ > 0.9
 
@@ -168,20 +173,20 @@ def test_probabilities_that_some_settings_have(wine):
     with pytest.warns(FitFailedWarning, match="2 of 4 fits failed .* set probability=True"):
         model = SVCCV(param_grid={"probability": [False, True]}, cv=2, scoring="neg_log_loss").fit(*wine)
     assert model.best_params_ == {"probability": True}
-    with pytest.raises(ParameterError, match="is of probabilities; a regression has none"):
+    with pytest.raises(ParameterError, match="needs probabilities; a regression has none"):
         SVRCV(scoring="neg_log_loss").fit(wine[0], wine[1].astype(float))
 
 
 @pytest.mark.parametrize(
     ("split", "message"),
     [
-        (([0, 1.5, 100], [2]), r"cv must give row numbers, which are whole, got 1\.5"),
-        (([0, 100, 178], [2]), "cv must give row numbers below n_samples=178, got 178"),
-        (([0, -179], [2]), "cv must give row numbers below n_samples=178, got -179"),
-        ((np.ones(100, bool), [2]), "cv must give masks of 178 rows"),
-        ((np.zeros(178, bool), [2]), "cv must give folds with rows to learn from"),
-        (([0, 100], []), "cv must give folds with rows to learn from"),
-        ((["a"], [2]), "cv must give row numbers"),
+        (([0, 1.5, 100], [2]), r"cv must yield row numbers, which are integers, got 1\.5"),
+        (([0, 100, 178], [2]), "cv must yield row numbers below n_samples=178, got 178"),
+        (([0, -179], [2]), "cv must yield row numbers below n_samples=178, got -179"),
+        ((np.ones(100, bool), [2]), "cv must yield masks of 178 rows"),
+        ((np.zeros(178, bool), [2]), "cv must yield folds with rows to learn from"),
+        (([0, 100], []), "cv must yield folds with rows to learn from"),
+        ((["a"], [2]), "cv must yield row numbers"),
     ],
 )
 def test_splits_that_cannot_be(wine, split, message):
@@ -192,10 +197,10 @@ def test_splits_that_cannot_be(wine, split, message):
 @pytest.mark.parametrize(
     ("refit", "given", "message"),
     [
-        (True, {"a": 1.0, "b": 2.0}, r"refit must name one of the scores that scoring gives \('a', 'b'\), got True"),
+        (True, {"a": 1.0, "b": 2.0}, r"refit must name one of the scores that scoring returns \('a', 'b'\), got True"),
         ("c", {"a": 1.0}, "refit must name one of .* got 'c'"),
         (False, {}, "refit must name one of"),
-        ("a", 1.0, "refit must be True or False where scoring gives one number, got 'a'"),
+        ("a", 1.0, "refit must be True or False if scoring returns one number, got 'a'"),
     ],
 )
 def test_what_a_function_gives_and_refit_must_agree(wine, refit, given, message):
@@ -242,7 +247,7 @@ def test_a_kernel_that_does_not_accept_the_data(wine):
 
 
 def test_all_settings_fail(wine):
-    with pytest.raises(DataError, match=r"all the 3 fits failed: .*gamma must be"):
+    with pytest.raises(DataError, match=r"all 3 fits failed: .*gamma must be"):
         SVCCV(param_grid={"gamma": [-1.0]}, cv=3).fit(*wine)
     with pytest.raises(ParameterError, match="gamma must be"):
         SVCCV(param_grid={"gamma": [-1.0]}, cv=3, error_score="raise").fit(*wine)
@@ -283,7 +288,7 @@ def test_halving_that_ends_between_rounds_says_so(end, monkeypatch):
         monkeypatch.setattr(Limits, "reached", lambda _: Status.TIME_LIMIT if is_over else None)
     name = {"callback": "INTERRUPTED", "time": "TIME_LIMIT"}[end]
     search = SVCCV(cv=3, search="halving", random_state=0, callbacks=[stop], n_jobs=1, refit=False)
-    with pytest.warns(ConvergenceWarning, match=rf"{name}: 144 of 210 fits.* best of 48 settings, judged by 64 rows"):
+    with pytest.warns(ConvergenceWarning, match=rf"{name}: 144 of 210 fits.* best of 48 settings, judged on 64 rows"):
         model = search.fit(X, y)
     assert model.status_.name == name
     assert set(model.cv_results_["n_resources"]) == {64}
@@ -398,7 +403,7 @@ def test_progress_goes_to_standard_error(wine, capsys):
 def test_max_iter_is_told_of_once():
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    with pytest.warns(ConvergenceWarning, match="10 of 10 fits of the search ended as ITERATION_LIMIT"):
+    with pytest.warns(ConvergenceWarning, match="10 of 10 fits of the search ended with ITERATION_LIMIT"):
         SVCCV([1.0, 10.0], [0.1], max_iter=3, refit=False).fit(X, y)
 
 

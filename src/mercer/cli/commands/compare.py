@@ -15,13 +15,14 @@ def compare(
     reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
     solver: Annotated[
-        tuple[str, ...], Parameter(negative="", help="A solver to compare; all of them unless given.")
+        tuple[str, ...],
+        Parameter(negative="", show_default=False, help="A solver to compare, may be repeated; by default, all."),
     ] = (),
-    repeats: Annotated[int, Parameter(help="How often to fit with each; the fastest fit counts.")] = 2,
+    repeats: Annotated[int, Parameter(help="How many times to fit with each; the fastest fit counts.")] = 2,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Fit a file with every solver that can, and set objectives, gaps and times side by side."""
+    """Fit the same file with every suitable solver, and show objectives, gaps and times side by side."""
     from mercer.cli.terminal.asked import read_and_assemble
     from mercer.cli.terminal.checks import check_limits, check_machine
     from mercer.cli.terminal.output import write_json, write_line

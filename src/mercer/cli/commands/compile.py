@@ -1,4 +1,4 @@
-"""`mercer compile`: have all code compiled now, so that no fit waits for it."""
+"""`mercer compile`: compile all the code now, so that no fit has to wait for it."""
 
 from typing import Annotated
 
@@ -8,9 +8,9 @@ from mercer.cli.terminal.exit_codes import ExitCode
 
 
 def compile(  # noqa: A001 - the name of the command
-    *names: Annotated[str, Parameter(help="Machines to compile the code of, such as SVC; all of them unless given.")],
+    *names: Annotated[str, Parameter(help="Machines whose code to compile, such as SVC; by default, all of them.")],
     processes: Annotated[
-        int | None, Parameter(help="How many processes work at once; one for each core unless given.")
+        int | None, Parameter(help="How many processes to run at once; by default, one per core.")
     ] = None,
 ) -> ExitCode:
     """Compile Mercer's code for this processor now, in several processes, so that no first fit has to wait for it."""
@@ -27,7 +27,7 @@ def compile(  # noqa: A001 - the name of the command
     pace = CompilePace(names, processes)
     columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console(), transient=True) as bar:
-        task = bar.add_task("looking for what is compiled already", total=1.0)
+        task = bar.add_task("checking what is already compiled", total=1.0)
         for step in compile_ahead(names, processes):
             if step.function and not pace.functions:
                 about = f"about {pace.seconds_left:.0f} s the first time"
@@ -35,6 +35,6 @@ def compile(  # noqa: A001 - the name of the command
             pace.note(step)
             words = f"{pace.functions} functions, {pace.ended} of {len(pace.left)} jobs done"
             bar.update(task, completed=pace.share, description=f"{words}, about {pace.seconds_left:.0f} s left")
-    done = f"compiled {pace.functions} functions" if pace.functions else "everything was compiled before"
+    done = f"compiled {pace.functions} functions" if pace.functions else "everything was already compiled"
     say(f"{done}; {where_code_is_kept()}")
     return ExitCode.DONE

@@ -1,4 +1,4 @@
-"""`mercer convert`: models of Mercer to those of other tools, and back."""
+"""`mercer convert`: Mercer's models to those of other tools, and back."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,20 +21,20 @@ Kind = Literal["mercer", "onnx", "libsvm", "svmlight", "liblinear"]
 
 
 def convert(
-    model: Annotated[Path, Parameter(help="A model of Mercer, LIBSVM, SVMlight or LIBLINEAR.")],
+    model: Annotated[Path, Parameter(help="A model from Mercer, LIBSVM, SVMlight or LIBLINEAR.")],
     output: Annotated[
-        Path, Parameter(help="The file to write; its ending decides the format: .mercer .onnx .libsvm ...")
+        Path, Parameter(help="The file to write; its extension decides the format: .mercer .onnx .libsvm ...")
     ],
     *,
     from_format: Annotated[
-        Kind | None, Parameter(name="--from", help="The format of the model; recognised unless given.")
+        Kind | None, Parameter(name="--from", help="The format of the model; detected by default.")
     ] = None,
     to_format: Annotated[
-        Kind | None, Parameter(name="--to", help="The format to write, unless the ending decides it.")
+        Kind | None, Parameter(name="--to", help="The format to write; by default, decided by the extension.")
     ] = None,
     as_json: AsJson = False,
 ) -> ExitCode:
-    """Convert a model: .mercer, .onnx, .libsvm, .svmlight, .liblinear, by the endings of the names."""
+    """Convert a model: .mercer, .onnx, .libsvm, .svmlight or .liblinear, by the extensions of the file names."""
     source, target = from_format or _read_as(model), to_format or _written_as(output)
     fitted = _readers()[source](model)
     _write(fitted, output, target)
@@ -47,12 +47,12 @@ def convert(
 
 def _written_as(path: Path) -> str:
     if path.suffix.lower() not in ENDINGS:
-        raise ParameterError(f"the output must end in one of {', '.join(ENDINGS)}, got {str(path)!r}; or pass --to")
+        raise ParameterError(f"OUTPUT must end in one of {', '.join(ENDINGS)}, got {str(path)!r}; or pass --to")
     return ENDINGS[path.suffix.lower()]
 
 
 def _read_as(path: Path) -> str:
-    """By the ending, else by how the text begins."""
+    """By the extension, or else by how the text begins."""
     if not path.is_file():
         raise DataError(f"there is no model file {str(path)!r}")
     known = ENDINGS.get(path.suffix.lower())
@@ -77,7 +77,7 @@ def _readers() -> dict[str, Any]:
 
 
 def _refuse_onnx(path: Path) -> Any:
-    raise ParameterError(f"ONNX is written, not read, got {str(path)!r}; keep the .mercer file beside it")
+    raise ParameterError(f"ONNX models can be written but not read, got {str(path)!r}; convert from the .mercer file")
 
 
 def _write(model: Any, path: Path, kind: str) -> None:
@@ -100,11 +100,13 @@ def _write(model: Any, path: Path, kind: str) -> None:
 
 
 def _numbered(machine: Any, kind: str) -> dict[str, Any]:
-    """Whole numbers for classes that are none, as these tools want them."""
+    """Whole numbers for classes that are not, as these tools require."""
     classes = getattr(machine, "classes_", None)
     if classes is None or kind == "svmlight" or classes.dtype.kind in "iu":
         return {}
-    say(f"{kind} models name classes by numbers: " + ", ".join(f"{k} is {name}" for k, name in enumerate(classes, 1)))
+    say(
+        f"{kind} models identify classes by number: " + ", ".join(f"{k} is {name}" for k, name in enumerate(classes, 1))
+    )
     return {"labels": list(range(1, len(classes) + 1))}
 
 
@@ -113,5 +115,5 @@ def _alone(model: Any, kind: str) -> Any:
     if not hasattr(model, "steps"):
         return model
     steps = " > ".join(type(step).__name__ for _, step in model.steps[:-1])
-    say(f"{kind} models know nothing of {steps}: scale the rows before you use this one", "yellow")
+    say(f"{kind} models cannot include {steps}: scale the rows yourself before using this one", "yellow")
     return model.steps[-1][1]

@@ -20,8 +20,8 @@ def demo(
     output: Annotated[Path, Parameter(help="Directory for data, models and reports.")] = Path("mercer-demo"),
     as_json: AsJson = False,
 ) -> ExitCode:
-    """Train on digits, texts and a mixed table; say how well, how sure and why, with pages to look at."""
-    # Here, and not above: a mistyped command must not wait for NumPy and Numba.
+    """Train on digits, texts and a mixed table; report how well, how surely and why, with pages to look at."""
+    # Imported here: a mistyped command must not wait for NumPy and Numba.
     from mercer.cli.demo.report import show_report
     from mercer.cli.demo.runs import RUNS, run_all, write_cover
     from mercer.cli.terminal.output import write_json, write_line

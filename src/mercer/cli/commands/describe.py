@@ -1,4 +1,4 @@
-"""`mercer describe`: what a file holds, and what of it would be learnt from."""
+"""`mercer describe`: what a file holds, and what a model would learn from."""
 
 from dataclasses import replace
 
@@ -13,14 +13,14 @@ def describe(
     as_json: AsJson = False,
     limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Show what a file holds: columns, their kinds, what would be left out and why; with --target, what to predict."""
+    """Show what a file holds: columns, their kinds, which are left out and why; with --target, what to predict."""
     from mercer.cli.terminal.asked import read_and_look
     from mercer.cli.terminal.output import write_json
     from mercer.cli.terminal.table_words import show_data
     from mercer.report.finite import finite
     from mercer.workflow.describe import describe_data
 
-    # Rows without a label are no reason to say nothing: how many there are is part of what is shown.
+    # Rows without a label are no reason to refuse: how many there are is part of what is shown.
     _, chosen, seen = read_and_look(data, replace(reading, skip_unlabeled=True), limits)
     found = describe_data(chosen, seen)
     if as_json:

@@ -17,7 +17,10 @@ def evaluate(
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
     skip_unlabeled: Annotated[
-        bool, Parameter(group=DATA, negative="", help="Leave out rows that have no value in the target column.")
+        bool,
+        Parameter(
+            group=DATA, negative="", show_default=False, help="Leave out rows that have no value in the target column."
+        ),
     ] = False,
     report: Report = None,
     as_json: AsJson = False,
@@ -40,7 +43,7 @@ def evaluate(
     if why is not None:
         if report is not None or skip_unlabeled:
             option = "--skip-unlabeled" if skip_unlabeled else "--report"
-            raise ParameterError(f"{option} is for data that are read at once, and {data} is {why}")
+            raise ParameterError(f"{option} needs data that are read all at once, and {data} is {why}")
         from mercer.cli.terminal.blocks import evaluate_blocks
 
         record = evaluate_blocks(fitted, data, reading, target, why, str(model))
@@ -53,12 +56,12 @@ def evaluate(
     found, whole = read_for_model(data, asked, limits, fitted, skip_unlabeled=skip_unlabeled)
     if found.target is None:
         raise (ParameterError if found.kind == "table" else DataError)(
-            f"{found.name}: there are no labels to compare with; --target names their column"
+            f"{found.name}: there are no labels to compare with; name their column with --target"
         )
     note_unseen(fitted, found)
     record, shown = scored(fitted, found, str(model), whole)
     if _is_same(said.get("metadata", {}).get("source"), found.name):
-        record.notes.append("the model was trained on rows of this very file, so its score on new rows may be lower")
+        record.notes.append("the model was trained on rows from this very file, so its score on new rows may be lower")
     if report is not None:
         record.files["report"] = str(report)
         write_page(report, record, shown)

@@ -1,4 +1,4 @@
-"""`mercer inspect`: what a model file holds, and why it decides as it does."""
+"""`mercer inspect`: what a model file holds, and why the model decides as it does."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ def inspect(
     model: ModelFile,
     data: Annotated[Source | None, Parameter(help="Explain the decision for a row of this file.")] = None,
     *,
-    row: Annotated[int, Parameter(help="Which row of the data, from 0.")] = 0,
+    row: Annotated[int, Parameter(help="Which row of the data, counting from 0.")] = 0,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
     as_json: AsJson = False,
     limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
@@ -26,7 +26,7 @@ def inspect(
     fitted, said = load_model(model, data)
     if data is not None:
         if reading.target is not None:
-            raise ParameterError("inspect needs no --target")
+            raise ParameterError("inspect takes no --target; the model knows its own")
         return _explained(fitted, read_for_model(data, reading, limits, fitted)[0], row, as_json)
     found = describe_file(fitted, said)
     if as_json:
@@ -37,7 +37,7 @@ def inspect(
 
 
 def _show(name: str, found: dict[str, Any]) -> None:
-    """People's words; they are what was asked for, so they go to standard output."""
+    """Words for people; they are what was asked for, so they go to standard output."""
     from mercer.cli.terminal.output import say_rows
     from mercer.cli.terminal.record_table import certificate_rows
 

@@ -13,7 +13,7 @@ from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode
 from mercer.cli.terminal.options import OUTPUT, AsJson, DataOptions, ModelFile, ReadOptions, Source
 
-# What begins a formula in spreadsheets (blanks that they leave out included).
+# What begins a formula in a spreadsheet, including the blanks that it skips.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -31,26 +31,31 @@ def predict(
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
     keep: Annotated[
-        tuple[str, ...], Parameter(negative="", help="Columns to copy beside the predictions, such as an id: a,b.")
+        tuple[str, ...],
+        Parameter(
+            negative="", show_default=False, help="Columns to copy alongside the predictions, such as an id: a,b."
+        ),
     ] = (),
-    proba: Annotated[bool, Parameter(negative="", help="Also print probabilities, one column for each class.")] = False,
+    proba: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Also print probabilities, one column per class.")
+    ] = False,
     scores: Annotated[
-        bool, Parameter(negative="", help="Also print decision values, one column for each class.")
+        bool, Parameter(negative="", show_default=False, help="Also print decision values, one column per class.")
     ] = False,
     interval: Annotated[
         float | None,
-        Parameter(help="Also print bounds, or a set of classes, that hold the true value this often: 0.9 is 90 %."),
+        Parameter(help="Also print bounds, or a set of classes, that contain the true value this often: 0.9 is 90%."),
     ] = None,
     output: Annotated[
-        Path | None, Parameter(alias="-o", group=OUTPUT, help="A CSV file instead of standard output.")
+        Path | None, Parameter(alias="-o", group=OUTPUT, help="Write to this CSV file instead of standard output.")
     ] = None,
     as_json: AsJson = False,
     limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Predict the rows of a file with a saved model: CSV on standard output, one line a row.
+    """Predict the rows of a file with a saved model: CSV on standard output, one line per row.
 
-    Texts that a spreadsheet would take for formulas, such as "=1+1", get an apostrophe in front; --json has them as
-    they are.
+    Texts that a spreadsheet would take for formulas, such as "=1+1", are prefixed with an apostrophe; --json leaves
+    them as they are.
     """
     from mercer.cli.terminal.asked import note_unseen, read_for_model
     from mercer.cli.terminal.checks import check_output
@@ -64,7 +69,7 @@ def predict(
     if interval is not None and not 0 < interval < 1:
         raise ParameterError(f"--interval must be above 0 and below 1, such as 0.9, got {interval:g}")
     if reading.target is not None:
-        raise ParameterError("predict needs no --target; `mercer evaluate` compares with one")
+        raise ParameterError("predict takes no --target; `mercer evaluate` compares predictions with one")
     fitted, _ = load_model(model, data)
     asked = _Asked(proba, scores, interval)
     _require_able(fitted, asked)
@@ -73,7 +78,7 @@ def predict(
         from mercer.cli.terminal.blocks import blocks_of
 
         if keep:
-            raise ParameterError(f"--keep is for data that are read at once, and {data} is {why}")
+            raise ParameterError(f"--keep needs data that are read all at once, and {data} is {why}")
         return _by_blocks(fitted, blocks_of(data, reading, None), asked, output, as_json)
     found, whole = read_for_model(data, reading, limits, fitted)
     note_unseen(fitted, found)
@@ -94,7 +99,7 @@ def _require_able(model: Any, asked: _Asked) -> None:
         if is_asked and not hasattr(model, "decision_function"):
             raise ParameterError(f"{option} needs a classifier; this model predicts quantities")
     if asked.proba and not hasattr(model, "predict_proba"):
-        raise ParameterError("--proba needs a model that has learnt probabilities: train it with --proba, too")
+        raise ParameterError("--proba needs a model that has learnt probabilities: train it with --proba too")
     if asked.interval is not None:
         from mercer.workflow.models import require_conforming
 
@@ -104,7 +109,7 @@ def _require_able(model: Any, asked: _Asked) -> None:
 def _beside(kept: Mapping[str, Sequence[Any]], said: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
     twice = next((name for name in kept if name in said), None)
     if twice is not None:
-        raise DataError(f"--keep names {twice!r}, which is what a column of the answer is called; rename it")
+        raise DataError(f"--keep names {twice!r}, which is also the name of a column of predictions; rename yours")
     return {**kept, **said}
 
 

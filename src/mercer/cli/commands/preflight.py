@@ -1,4 +1,4 @@
-"""`mercer preflight`: how long a fit would take and what to mind, without fitting all of it."""
+"""`mercer preflight`: how long a fit would take and what to watch out for, without fitting everything."""
 
 from typing import Annotated
 
@@ -13,11 +13,11 @@ def preflight(
     *,
     reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
-    seconds: Annotated[float, Parameter(help="About how many seconds to spend on measuring.")] = 1.5,
+    seconds: Annotated[float, Parameter(help="About how many seconds to spend measuring.")] = 1.5,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Look at a file and predict time and memory of a fit; say what to mind before it."""
+    """Look at a file, predict the time and memory of a fit, and say what to watch out for."""
     from mercer.cli.terminal.asked import read_and_assemble
     from mercer.cli.terminal.checks import check_limits, check_machine
     from mercer.cli.terminal.output import write_json, write_line

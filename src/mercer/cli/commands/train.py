@@ -27,7 +27,7 @@ def train(
     reading: LearningOptions = LearningOptions(),  # noqa: B008 - frozen
     machine: MachineOptions = MachineOptions(),  # noqa: B008 - frozen
     holdout: Annotated[
-        float | None, Parameter(help=f"Share of the rows kept back for the score; {HOLDOUT} unless --cv is given.")
+        float | None, Parameter(help=f"Share of the rows held out for scoring; {HOLDOUT} unless --cv is given.")
     ] = None,
     cv: Annotated[
         int | None, Parameter(help="Score by cross-validation with this many folds, and learn from all rows.")
@@ -38,8 +38,8 @@ def train(
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
     elsewhere: ClusterOptions = ClusterOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Train a support vector machine on a file, score it, and save it; what was understood of it is said first."""
-    # Here, and not above: a mistyped command must not wait for NumPy and Numba.
+    """Train a support vector machine on a file, score it and save it; first say what was understood of the data."""
+    # Imported here: a mistyped command must not wait for NumPy and Numba.
     from mercer.cli.terminal.asked import read_and_assemble
     from mercer.cli.terminal.checks import check_limits, check_machine, check_output, check_scoring
     from mercer.cli.terminal.cluster import on_cluster
@@ -54,7 +54,7 @@ def train(
     why = why_out_of_core(str(data), fit.memory_limit, reading.format)
     if why is not None:
         if cv is not None:
-            raise ParameterError(f"--cv is for data that are read at once, and {data} is {why}; --holdout scores it")
+            raise ParameterError(f"--cv needs data that are read all at once, and {data} is {why}; use --holdout")
         from mercer.cli.terminal.blocks import blocks_run
 
         by_blocks = blocks_run(data, reading, machine, fit, share, why)
@@ -71,8 +71,8 @@ def train(
 
 
 def model_path(source: str) -> Path:
-    """Where a model goes unless told: beside the caller, named after the data."""
-    is_named = source != "-" and (Path(source).is_file() or Path(source).is_dir())  # no pipe
+    """Where a model goes by default: the current directory, named after the data."""
+    is_named = source != "-" and (Path(source).is_file() or Path(source).is_dir())  # not a pipe
     name = (Path(source).resolve().name.split(".")[0] if is_named else "") or "model"
     return Path(f"{name}.mercer")
 
@@ -97,7 +97,7 @@ def fit_and_finish(run: Any, output: Path, cv: int | None, report: Path | None, 
     except KeyboardInterrupt:
         if not run.is_saved:
             raise
-        say("interrupted; the model is written, the rest is left out", "yellow")
+        say("interrupted; the model has been saved, and the rest is skipped", "yellow")
         code = ExitCode.INTERRUPTED
     if as_json:
         write_json(run.record.as_dict())

@@ -35,17 +35,20 @@ class TriedOptions:
         Parameter(
             alias="-k",
             negative="",
-            help="A kernel to try; may be repeated. If none is given, kernels of several families.",
+            help="A kernel to try; may be repeated. By default, kernels of several families.",
+            show_default=False,
         ),
     ] = ()
     C: Annotated[
-        tuple[float, ...], Parameter(name="--C", negative="", help="A value to try, and no others; may be repeated.")
+        tuple[float, ...],
+        Parameter(name="--C", negative="", show_default=False, help="Try this value and no others; may be repeated."),
     ] = ()
     gammas: Annotated[int, Parameter(help="How many values of gamma to start with, for kernels given by name.")] = 6
     task: Annotated[
-        Literal["classification", "regression"] | None, Parameter(help="Decided by the target unless given.")
+        Literal["classification", "regression"] | None,
+        Parameter(help="What to learn; by default, decided by the target."),
     ] = None
-    scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
+    scale: Annotated[bool, Parameter(help="Bring numeric columns to a common scale first.")] = True
     class_weight: ClassWeight = None
     proba: Proba = False
 
@@ -58,20 +61,24 @@ def tune(
     cv: Annotated[int, Parameter(help="How many folds.")] = 5,
     score: Annotated[
         Score | None,
-        Parameter(help="The score to choose by; accuracy or r2 unless given. auc: the area under the curve."),
+        Parameter(help="The score to choose by; accuracy or r2 by default. auc: area under the ROC curve."),
     ] = None,
     time: Annotated[
         float | None,
-        Parameter(group=LIMITS, help="Seconds for the search and the final fit; about ten fits' worth unless given."),
+        Parameter(
+            group=LIMITS, help="Seconds for the search and the final fit; by default, about as long as ten fits."
+        ),
     ] = None,
-    holdout: Annotated[float, Parameter(help="Share of the rows that the search never sees, for the score.")] = HOLDOUT,
+    holdout: Annotated[
+        float, Parameter(help="Share of the rows held out for scoring, which the search never sees.")
+    ] = HOLDOUT,
     output: Output = None,
     report: Report = None,
     as_json: AsJson = False,
     fit: FitOptions = FitOptions(),  # noqa: B008 - frozen
     elsewhere: ClusterOptions = ClusterOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
-    """Choose kernel, its width and C by cross-validation; score the best on rows held out, and save it."""
+    """Choose the kernel, its width and C by cross-validation; score the best on held-out rows, and save it."""
     from mercer.cli.commands.train import fit_and_finish, model_path
     from mercer.cli.terminal.asked import assembled, read_and_assemble
     from mercer.cli.terminal.checks import check_kernel, check_limits, check_machine, check_output, check_scoring
@@ -100,7 +107,7 @@ def tune(
         with on_cluster(elsewhere):
             return fit_and_finish(by_blocks, output, None, report, as_json)
     found, assembly, seconds = read_and_assemble(data, reading, machine, fit, as_json)
-    # The kernels that were named beside the first, as the data need them.
+    # The kernels named besides the first, as the data need them.
     learnt = replace(found, data=assembly.X)  # without the columns that are left out
     others = [assembled(learnt, replace(machine, kernel=text), fit).estimator for text in tried.kernel[1:]]
     kernels = [machine_of(other).kernel for other in others]
@@ -121,8 +128,8 @@ def _over_blocks(
 
     if set(tried.kernel) - {"linear"}:
         raise ParameterError(
-            f"--kernel must be linear, or left out, got {tried.kernel[0]!r}: {data} is {why}, and so C is chosen for "
-            "a plane; `mercer train --kernel` learns any kernel over landmarks, with a C that is given"
+            f"--kernel must be linear or omitted, got {tried.kernel[0]!r}: {data} is {why}, so tune chooses C for a "
+            "linear model; `mercer train --kernel` learns with any kernel through landmarks, for a C that you give"
         )
     if score not in (None, "accuracy", "r2"):
         raise ParameterError(f"--score must be accuracy or r2 for data that are read block by block, got {score!r}")
@@ -130,11 +137,11 @@ def _over_blocks(
 
 
 def _with_time(fit: FitOptions, seconds: float | None) -> FitOptions:
-    """The limits, where --time is a shorter word for --time-limit."""
+    """The limits; --time is short for --time-limit."""
     from mercer._errors import ParameterError
 
     if seconds is None:
         return fit
     if fit.time_limit is not None:
-        raise ParameterError("give --time or --time-limit, which are the same here, not both")
+        raise ParameterError("give --time or --time-limit, not both: they mean the same here")
     return replace(fit, time_limit=seconds)

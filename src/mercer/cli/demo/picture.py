@@ -15,7 +15,7 @@ def draw_iris(folder: Path) -> Path:
     plt = load_pyplot()
     bunch = load_iris()
     petals, species = bunch.data[:, 2:], bunch.target_names[bunch.target]
-    # Agg whatever the desktop: the demo writes a file and opens no window.
+    # Agg on any desktop: the demo writes a file and opens no window.
     figure, (left, right) = _two_panels(plt)
     _panel(left, SVC(kernel="linear", C=1e3), petals, species == "setosa", ("other", "setosa"))
     left.set_title("setosa: separable, so a wide straight margin", fontsize="medium")

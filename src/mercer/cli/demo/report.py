@@ -1,4 +1,4 @@
-"""The demo's report: for each data set what was learnt, how well, how sure and with which proof, on two screens."""
+"""The demo's report: what was learnt from each data set, how well, how surely and with what proof, on two screens."""
 
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ def show_report(records: dict[str, Any], about: dict[str, str], folder: Path, ou
     print_text(
         out,
         Text(
-            "\nThe best possible value lies between dual and primal: both are recomputed from data and coefficients, "
-            "and the gap is what may be left between them, relative to the primal.",
+            "\nThe best possible value lies between dual and primal, both recomputed from the data and the "
+            "coefficients; the gap is the distance between them, relative to the primal.",
             style="dim",
         ),
     )
@@ -38,7 +38,7 @@ def _rows(record: Any) -> list[tuple[str, Any]]:
     proof = Text(status, style=GOOD if status == "OPTIMAL" else POOR)
     proof.append(f"  primal {found['primal']:.4f}, dual {found['dual']:.4f}, gap {found['relative_gap']:.0e}")
     well = Text(f"{scores['accuracy']:.1%}", style="bold").append(
-        f" right of {scores['rows']} held out; always predicting {scores['most_frequent']}: {scores['baseline']:.1%}"
+        f" of {scores['rows']} held-out rows; always predicting {scores['most_frequent']}: {scores['baseline']:.1%}"
     )
     low, high = scores["interval"]
     learnt = f"{len(data['classes'])} classes from {data['learnt_from']:,} rows in {record.seconds['fit']:.2f} s"
@@ -62,7 +62,7 @@ def _show_next(out: Console, folder: Path) -> None:
     rows = (
         ("in a browser", folder / "index.html"),
         ("why one row", f"mercer inspect {folder}/ferries.mercer {folder}/data/ferries.csv --row 3"),
-        ("a file like it", f"mercer describe {folder}/data/ferries.csv --target late"),
+        ("what a file holds", f"mercer describe {folder}/data/ferries.csv --target late"),
         ("by hand", "mercer studio"),
     )
     print_text(out, Text("\nWhere to look", style="bold"))

@@ -17,7 +17,7 @@ from mercer.workflow.run import Run
 HOLDOUT = 0.25
 RUNS: dict[str, tuple[LearningOptions, MachineOptions, str]] = {
     "digits": (LearningOptions(target="digit"), MachineOptions(C=10.0), "handwritten digits, rows of numbers"),
-    "texts": (LearningOptions(), MachineOptions(C=10.0), "notes of three people, by words and letters"),
+    "texts": (LearningOptions(), MachineOptions(C=10.0), "notes by three people, compared by words and letters"),
     "ferries": (LearningOptions(target="late"), MachineOptions(C=3.0), "a table of dates, numbers, names and remarks"),
 }
 
@@ -44,7 +44,9 @@ def run_all(folder: Path) -> dict[str, Any]:
 def write_cover(folder: Path, records: dict[str, Any], picture: Path | None) -> Path:
     """The page with a card for each report, and the picture where there is one."""
     cards = "".join(_card(name, record) for name, record in records.items())
-    also = "Each was trained, scored on rows held out, and proved optimal by `mercer demo`; each page tells the rest."
+    also = (
+        "`mercer demo` trained each model, scored it on held-out rows and proved it optimal; each page has the details."
+    )
     words = "Support vector machines, each answer with its proof."
     head = f'<header><div class="name"><h1>Mercer</h1><p class="soft">{words}</p></div></header>'
     body = f'{head}<div class="cards">{cards}</div><p class="soft">{escape(also)}</p>{_embedded(picture)}'

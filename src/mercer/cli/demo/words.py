@@ -1,4 +1,4 @@
-"""Words of the demo's texts: notes that three people might leave, written for it."""
+"""Words for the demo's texts: notes that three people might leave, written for the demo."""
 
 # What only one of them writes about.
 SUBJECTS = {

@@ -1,6 +1,6 @@
 """What the options ask of the workflow.
 
-What computes is imported after the data were read and shown: a person sees what was understood while it loads.
+Modules that compute are imported after the data have been read and shown: people see what was understood meanwhile.
 """
 
 import warnings
@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 def read_and_look(
     source: Where, options: LearningOptions, limits: FitOptions | ReadOptions
 ) -> tuple[Dataset, Dataset, list[Seen]]:
-    """(data as they were read, with the columns to learn from, what was seen of all of them)."""
+    """(data as they were read, data with the columns to learn from, what was seen of every column)."""
     if is_model_file(source):
-        raise DataError(f"{source} is a model, not data; `mercer predict {source} FILE` predicts the rows of a file")
+        raise DataError(
+            f"{source} is a model, not data; to predict the rows of a file, use `mercer predict {source} FILE`"
+        )
     with _said_later():
         found = read.read_labeled(str(source), skip_unlabeled=options.skip_unlabeled, **_reading(options, limits))
     return found, *choose(found, Wanted(options.columns, options.drop, options.keep))
@@ -43,11 +45,11 @@ def read_labeled(source: Where, options: LearningOptions, limits: FitOptions) ->
     whole, found, seen = read_and_look(source, options, limits)
     if found.target is None and found.kind == "table":
         raise ParameterError(
-            f"--target must name the column to predict; {found.name} has "
+            f"--target must name the column to predict; the columns of {found.name} are "
             f"{', '.join(repr(one.name) for one in seen[:20])}"
         )
     if found.target is None:
-        remedy = "; put each class into a folder of its own" if found.kind == "texts" else ""
+        remedy = "; put the texts of each class into a folder of their own" if found.kind == "texts" else ""
         raise DataError(f"{found.name}: the {found.kind} have no labels{remedy}")
     return whole, found, seen
 
@@ -66,7 +68,7 @@ def read_for_model(
 
 @contextmanager
 def _said_later() -> Iterator[None]:
-    """What a reader warns of stands in the notes of the data, too; on a terminal it is said in words."""
+    """What a reader warns of is in the notes on the data too; on a terminal they are printed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AmbiguousNumbersWarning)
         yield
@@ -96,7 +98,7 @@ def assembled(data: Dataset, machine: MachineOptions, fit: FitOptions) -> "Assem
     asked: dict[str, Any] = {name: value for name, value in for_classes.items() if value}
     found = assemble(data, machine.kernel, task=machine.task, C=machine.C or "auto", scale=machine.scale, **limits)
     if asked and found.task == "regression":
-        raise ParameterError("--class-weight and --proba are for classes, and the target holds quantities")
+        raise ParameterError("--class-weight and --proba need classes, and the target holds quantities")
     if machine.landmarks is not None:
         from mercer.estimators.low_rank.low_rank import LowRank
 
@@ -109,8 +111,8 @@ def assembled(data: Dataset, machine: MachineOptions, fit: FitOptions) -> "Assem
 def read_and_assemble(
     source: Where, options: LearningOptions, machine: MachineOptions, fit: FitOptions, is_quiet: bool = False
 ) -> tuple[Dataset, "Assembly", dict[str, float]]:
-    """(data as they were read, machine for what is learnt of them, seconds that reading took); what was understood is
-    said on the way."""
+    """(data as they were read, the machine for the columns to learn from, the seconds that reading took); says what was
+    understood on the way."""
     seconds: dict[str, float] = {}
     with timed(seconds, "read"):
         whole, data, seen = read_labeled(source, options, fit)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mercer.report.record import Record
     from mercer.workflow.out_of_core import BlocksRun
 
-# What the first block alone cannot tell of all the others.
+# What the first block alone cannot say about all the others.
 _OF_ALL_ROWS = ("no values", "the same value everywhere")
 
 
@@ -34,13 +34,13 @@ def blocks_run(
     source: Where, options: LearningOptions, machine: MachineOptions, fit: FitOptions, holdout: float, why: str,
     Cs: Sequence[float] = (), cv: int = 5,
 ) -> "BlocksRun":  # fmt: skip
-    """A run over blocks; said on the terminal, with the reason. `Cs` are to be chosen from by so many folds."""
+    """A run over blocks, announced on the terminal with the reason. If `Cs` are given, `cv` folds choose one."""
     _require_by_blocks(source, options, machine, why)
     blocks = blocks_of(source, options, options.target)
     if not blocks.has_targets:
         names = ", ".join(map(repr, (blocks.names or [])[:20]))
-        raise ParameterError(f"--target must name the column to predict; {source} has {names}")
-    say(f"{source} is {why}: learning out of core from {blocks.n_rows:,} rows, block by block ({len(blocks)})")
+        raise ParameterError(f"--target must name the column to predict; the columns of {source} are {names}")
+    say(f"{source} is {why}: learning out of core from {blocks.n_rows:,} rows in {len(blocks)} blocks")
     blocks, seen = _with_wanted(blocks, str(source), options)
     asked = {
         "C": machine.C or 1.0, "task": machine.task, "scale": machine.scale, "class_weight": machine.class_weight,
@@ -54,10 +54,10 @@ def blocks_run(
 
 def _require_by_blocks(source: Where, options: LearningOptions, machine: MachineOptions, why: str) -> None:
     if machine.kernel in (None, "linear") and machine.landmarks is not None:
-        raise ParameterError("--landmarks is for a kernel, such as --kernel rbf; without one a plane is learnt")
+        raise ParameterError("--landmarks needs a kernel, such as --kernel rbf; without one a linear model is learnt")
     for option, is_asked in (("--proba", machine.proba), ("--skip-unlabeled", options.skip_unlabeled)):
         if is_asked:
-            raise ParameterError(f"{option} is for data that are read at once, and {source} is {why}")
+            raise ParameterError(f"{option} needs data that are read all at once, and {source} is {why}")
 
 
 def evaluate_blocks(
@@ -68,13 +68,13 @@ def evaluate_blocks(
 
     blocks = blocks_of(source, options, target)
     if not blocks.has_targets:
-        raise ParameterError(f"{source}: there are no labels to compare with; --target names their column")
-    say(f"{source} is {why}: {blocks.n_rows:,} rows, block by block ({len(blocks)})")
+        raise ParameterError(f"{source}: there are no labels to compare with; name their column with --target")
+    say(f"{source} is {why}: {blocks.n_rows:,} rows in {len(blocks)} blocks")
     return evaluated(model, blocks, str(source), name)
 
 
 def _with_wanted(blocks: Blocks, name: str, options: LearningOptions) -> tuple[Blocks, list[Seen]]:
-    """Blocks with the columns to learn from, as the first of them shows; what it cannot tell of all is kept."""
+    """Blocks with the columns to learn from, judged by the first block; a column that it cannot rule out is kept."""
     wanted = Wanted(options.columns, options.drop, options.keep)
     first = Dataset(
         blocks.block(0).rows, None, "table" if blocks.is_table else "vectors", "blocks", name, blocks.target

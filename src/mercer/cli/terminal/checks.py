@@ -1,4 +1,4 @@
-"""Every option is looked at before anything is read, fitted or written."""
+"""Checks of every option, before anything is read, fitted or written."""
 
 import math
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 from mercer._errors import MercerError, ParameterError
 from mercer.cli.terminal.options import FitOptions, MachineOptions
 
-# Seeds as numpy takes them.
+# Seeds that NumPy accepts.
 _SEEDS = 2**32
 
 
@@ -27,12 +27,12 @@ def check_machine(machine: MachineOptions) -> None:
         raise ParameterError(f"--C must be a positive number, got {machine.C}")
     for option, is_asked in (("--class-weight", machine.class_weight), ("--proba", machine.proba)):
         if is_asked and machine.task == "regression":
-            raise ParameterError(f"{option} is for classes, and --task regression predicts quantities")
+            raise ParameterError(f"{option} needs classes, and --task regression predicts quantities")
     check_kernel(machine.kernel)
 
 
 def check_kernel(kernel: str | None) -> None:
-    """A kernel must be one that can be read; "additive" is made from the columns, once there are any."""
+    """A kernel must be a readable expression; "additive" is built from the columns, once they are known."""
     if kernel is not None:
         from mercer.workflow.assemble import require_kernel
 
@@ -40,7 +40,7 @@ def check_kernel(kernel: str | None) -> None:
 
 
 def check_limits(fit: FitOptions) -> None:
-    """How much work it may be."""
+    """How much work is allowed."""
     if not 0 <= fit.seed < _SEEDS:
         raise ParameterError(f"--seed must be from 0 to {_SEEDS - 1}, got {fit.seed}")
     if fit.n_jobs == 0:
@@ -54,12 +54,12 @@ def check_limits(fit: FitOptions) -> None:
 
 
 def check_output(model: Path | None, *others: Path | None) -> None:
-    """Files must have a place before there is something to lose; a model's folder must be there, others are made."""
+    """Make sure of a place for every file before there is work to lose; only a model's folder must exist already."""
     if model is not None and not model.parent.exists():
         raise MercerError(f"{model} cannot be written: there is no folder {str(model.parent)!r}")
     for path in (each for each in (model, *others) if each is not None):
         if path.is_dir():
-            raise MercerError(f"{path} cannot be written: this is a folder; name a file in it")
+            raise MercerError(f"{path} cannot be written: it is a folder; name a file in it")
         place = next(each for each in (path.parent, *path.parent.parents) if each.exists())
         if not place.is_dir():
             raise MercerError(f"{path} cannot be written: {place} is a file, not a folder")
@@ -67,13 +67,15 @@ def check_output(model: Path | None, *others: Path | None) -> None:
 
 
 def _require_room_for_a_file(path: Path, place: Path) -> None:
-    """Refuse a folder that takes no files; its permissions may say otherwise, as those of a system's own folders do."""
+    """Refuse a folder in which no file can be made, even where its permissions claim otherwise (system folders)."""
     if not os.access(place, os.W_OK | os.X_OK):
-        raise MercerError(f"{path} cannot be written: no permission to write into {str(place)!r}")
+        raise MercerError(f"{path} cannot be written: no permission to write in {str(place)!r}")
     import tempfile  # here: --help has no use for it
 
     try:
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
-        raise MercerError(f"{path} cannot be written: {str(place)!r} takes no files ({error.strerror})") from None
+        raise MercerError(
+            f"{path} cannot be written: no file can be created in {str(place)!r} ({error.strerror})"
+        ) from None

@@ -1,4 +1,4 @@
-"""Commands that may have a cluster work for them."""
+"""Commands that can use a cluster."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +9,10 @@ from mercer.cli.terminal.options import ClusterOptions
 
 @contextmanager
 def on_cluster(options: ClusterOptions) -> Iterator[None]:
-    """In the body, a cluster does what can be divided, where one is named."""
+    """Inside this context the named cluster, if any, does the work that can be divided."""
     if options.cluster is None:
         if options.checkpoint is not None:
-            raise ParameterError("--checkpoint is for work on a cluster; name it with --cluster")
+            raise ParameterError("--checkpoint needs a cluster; name one with --cluster")
         yield
         return
     from mercer.distributed import cluster

@@ -26,7 +26,7 @@ def exit_code(status: str | None) -> ExitCode:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """The status is reported and becomes the exit code; a warning would say it twice."""
+    """Silence warnings about the status, which is reported and becomes the exit code anyway."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():

@@ -12,13 +12,16 @@ LIMITS = Group("Limits", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
 AsJson = Annotated[
-    bool, Parameter(name="--json", negative="", group=OUTPUT, help="Print one JSON object on standard output.")
+    bool,
+    Parameter(
+        name="--json", negative="", group=OUTPUT, show_default=False, help="Print one JSON object on standard output."
+    ),
 ]
-Report = Annotated[Path | None, Parameter(group=OUTPUT, help="Write a page with pictures to this file (HTML).")]
+Report = Annotated[Path | None, Parameter(group=OUTPUT, help="Write an HTML report with pictures to this file.")]
 
 
 def _as_given(_type: Any, tokens: Any) -> Path | str:
-    """The address of a database as it was typed; anything else is the name of a file."""
+    """The address of a database as typed; anything else is a file name."""
     text = tokens[0].value
     return text if "://" in text else Path(text)
 
@@ -31,27 +34,27 @@ Source = Annotated[
         n_tokens=1,
         accepts_keys=False,
         allow_leading_hyphen=True,  # for '-' alone
-        help="CSV, a spreadsheet (.xlsx, .ods), Parquet (or a folder of it), Arrow, JSON lines or svmlight, also .gz "
-        "or .xz; SQLite, DuckDB, or the address of a database, postgresql://me@host/bank; a folder of texts, one "
-        "subfolder for each class; trees in brackets; a folder or zip of TU graphs; '-' for standard input.",
+        help="A CSV file, spreadsheet (.xlsx, .ods), Parquet (or a folder of it), Arrow, JSON lines or svmlight, also "
+        "as .gz or .xz; SQLite, DuckDB, or a database address such as postgresql://me@host/bank; a folder of texts, "
+        "one subfolder per class; bracketed trees; a folder or zip of TU graphs; '-' for standard input.",
     ),
 ]
 Output = Annotated[
-    Path | None, Parameter(alias="-o", group=OUTPUT, help="The model's file; named after the data unless given.")
+    Path | None, Parameter(alias="-o", group=OUTPUT, help="Where to save the model; by default, named after the data.")
 ]
 ClassWeight = Annotated[
     Literal["balanced"] | None,
-    Parameter(help="'balanced': each class counts for as much as any other, however rare it is."),
+    Parameter(help="'balanced' makes every class count as much as any other, however rare it is."),
 ]
 Proba = Annotated[
     bool,
     Parameter(
         negative="",
         show_default=False,
-        help="Learn probabilities too, for `mercer predict --proba`; about twice the time.",
+        help="Learn probabilities too, for `mercer predict --proba`; takes about twice as long.",
     ),
 ]
-ModelFile = Annotated[Path, Parameter(help="A model that `mercer train` has written.")]
+ModelFile = Annotated[Path, Parameter(help="A model file written by `mercer train`.")]
 
 
 @Parameter(name="*", group=DATA)
@@ -76,12 +79,12 @@ class DataOptions:
             "graphs",
         ]
         | None,
-        Parameter(help="The format of the data; recognised by content and name unless given."),
+        Parameter(help="The format of the data; by default, detected from content and name."),
     ] = None
-    table: Annotated[str | None, Parameter(help="The table of a database, or the sheet of a spreadsheet.")] = None
-    query: Annotated[str | None, Parameter(help="A query to a database, SELECT ...")] = None
+    table: Annotated[str | None, Parameter(help="The table in a database, or the sheet in a spreadsheet.")] = None
+    query: Annotated[str | None, Parameter(help="A database query, SELECT ...")] = None
     row_limit: Annotated[
-        int | None, Parameter(group=LIMITS, help="Most rows to take from a database; a longer answer is refused.")
+        int | None, Parameter(group=LIMITS, help="The most rows to accept from a database; a longer result is refused.")
     ] = None
     text: Annotated[
         tuple[str, ...],
@@ -95,21 +98,21 @@ class DataOptions:
         tuple[str, ...],
         Parameter(negative="", show_default=False, help="Another word that means 'no value' in CSV; may be repeated."),
     ] = ()
-    header: Annotated[bool, Parameter(help="Whether the first line of CSV names the columns.")] = True
-    delimiter: Annotated[str | None, Parameter(help="The character between the values of CSV, such as ';'.")] = None
+    header: Annotated[bool, Parameter(help="Whether the first line of a CSV file names the columns.")] = True
+    delimiter: Annotated[str | None, Parameter(help="The character that separates CSV values, such as ';'.")] = None
     decimal: Annotated[
-        Literal[".", ","] | None, Parameter(help="The decimal mark of CSV; recognised unless given.")
+        Literal[".", ","] | None, Parameter(help="The decimal mark in a CSV file; detected by default.")
     ] = None
     encoding: Annotated[
         str | None,
-        Parameter(help="The encoding of text, such as cp1252; UTF-8 unless given or the file says otherwise."),
+        Parameter(help="The text encoding, such as cp1252; by default UTF-8, unless the file says otherwise."),
     ] = None
 
 
 @Parameter(name="*", group=DATA)
 @dataclass(frozen=True)
 class LearningOptions(DataOptions):
-    """How data are read, and what of them is learnt from."""
+    """How data are read, and which columns are learnt from."""
 
     columns: Annotated[
         tuple[str, ...],
@@ -140,24 +143,25 @@ class MachineOptions:
         str | None,
         Parameter(
             alias="-k",
-            help="Such as 'rbf(gamma=0.1) + 2*spectrum(k=3)@text', or 'additive'; chosen from the data unless given.",
+            help="Such as 'rbf(gamma=0.1) + 2*spectrum(k=3)@text', or 'additive'; by default, chosen to suit the data.",
         ),
     ] = None
     C: Annotated[
         float | None,
-        Parameter(name="--C", help="Weight of the losses against the margin; chosen by cross-validation unless given."),
+        Parameter(name="--C", help="Weight of the losses against the margin; by default, chosen by cross-validation."),
     ] = None
     task: Annotated[
-        Literal["classification", "regression"] | None, Parameter(help="Decided by the target unless given.")
+        Literal["classification", "regression"] | None,
+        Parameter(help="What to learn; by default, decided by the target."),
     ] = None
-    scale: Annotated[bool, Parameter(help="Bring columns of numbers to one scale first.")] = True
+    scale: Annotated[bool, Parameter(help="Bring numeric columns to a common scale first.")] = True
     class_weight: ClassWeight = None
     proba: Proba = False
     landmarks: Annotated[
         int | None,
         Parameter(
-            help="Approximate the kernel by this many rows, for large data; the report says what that may cost. "
-            "If data are read block by block, 1000 unless given."
+            help="Approximate the kernel with this many rows, for large data; the report says what that may cost. "
+            "The default is 1000 if data are read block by block."
         ),
     ] = None
 
@@ -165,16 +169,16 @@ class MachineOptions:
 @Parameter(name="*", group=LIMITS)
 @dataclass(frozen=True)
 class FitOptions:
-    """How much work a fit may be."""
+    """How much work a fit may do."""
 
     seed: Annotated[int, Parameter(help="Decides which rows are held out.")] = 0
-    n_jobs: Annotated[int | None, Parameter(help="How many threads to use; one for each core unless given.")] = None
+    n_jobs: Annotated[int | None, Parameter(help="How many threads to use; by default, one per core.")] = None
     time_limit: Annotated[
         float | None,
-        Parameter(help="Seconds for the fit; the best model so far is kept. Holds for the query to a database too."),
+        Parameter(help="Seconds for the fit; the best model so far is kept. Also limits a database query."),
     ] = None
     memory_limit: Annotated[
-        str | None, Parameter(help="Such as 2GiB, for the data and again for the fit; as much as is free unless given.")
+        str | None, Parameter(help="Such as 2GiB, for the data and again for the fit; by default, all that is free.")
     ] = None
 
 
@@ -186,20 +190,22 @@ class ClusterOptions:
     cluster: Annotated[
         str | None,
         Parameter(
-            help="The address of a dask.distributed scheduler, such as tcp://10.0.0.1:8786. Its cluster does what can "
-            "be divided: blocks of rows, kernels and the folds of a search."
+            help="The address of a dask.distributed scheduler, such as tcp://10.0.0.1:8786. Its cluster does the work "
+            "that can be divided: blocks of rows, kernels and the folds of a search."
         ),
     ] = None
     checkpoint: Annotated[
         Path | None,
-        Parameter(help="Save the progress of a fit by blocks in this file; the same command resumes from it."),
+        Parameter(help="Save the progress of a block-by-block fit in this file; the same command resumes it."),
     ] = None
 
 
 @Parameter(name="*", group=LIMITS)
 @dataclass(frozen=True)
 class ReadOptions:
-    """How much work reading may be, where nothing is fitted."""
+    """How much work reading may do, where nothing is fitted."""
 
-    time_limit: Annotated[float | None, Parameter(help="Seconds for the query to a database; 600 unless given.")] = None
-    memory_limit: Annotated[str | None, Parameter(help="For the data, such as 2GiB; what is free unless given.")] = None
+    time_limit: Annotated[float | None, Parameter(help="Seconds for a database query; 600 by default.")] = None
+    memory_limit: Annotated[str | None, Parameter(help="Such as 2GiB, for the data; by default, all that is free.")] = (
+        None
+    )

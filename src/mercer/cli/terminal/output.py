@@ -29,16 +29,16 @@ def say(words: str, style: str = "dim", indent: int = 0) -> None:
 
 
 def print_text(out: Console, text: Text, indent: int = 0) -> None:
-    """Text, wrapped at words on a terminal (or at COLUMNS where somebody has set it); one line in a file or a pipe."""
+    """Text, wrapped at words on a terminal (or at COLUMNS if that is set); one line in a file or a pipe."""
     if has_width(out):
-        # Not filled up with blanks to the width, which whoever copies it would have too.
+        # Not padded with blanks to the width: they would be copied too.
         out.print(Padding(text, (0, 0, 0, indent), expand=False) if indent else text)
     else:
         out.print(Text(" " * indent).append(text), soft_wrap=True)
 
 
 def print_row(out: Console, name: str, value: Any) -> None:
-    """A name and what there is to say of it; lines after the first begin where the words did."""
+    """A name and what there is to say about it; lines after the first are indented to the words."""
     value = value if isinstance(value, Text) else Text(str(value))
     if not has_width(out):
         out.print(Text(f"{' ' * _INDENT}{name:<{_NAMES}}", style="dim").append(value), soft_wrap=True)
@@ -51,7 +51,7 @@ def print_row(out: Console, name: str, value: Any) -> None:
 
 
 def say_rows(title: str, rows: Sequence[tuple[str, Any]], to_stdout: bool = False) -> None:
-    """A title, and names with what there is to say of each; on standard output where that is what was asked for."""
+    """A title, and names with what there is to say about each; on standard output if that is what was asked for."""
     out = Console(highlight=False) if to_stdout else console()
     print_text(out, Text(title, style="bold"))
     for name, value in rows:

@@ -1,4 +1,4 @@
-"""How a fit stands, on a terminal: the duality gap, and an estimate of the time left."""
+"""How a fit is going, on a terminal: the duality gap, and an estimate of the time left."""
 
 import time
 from collections.abc import Iterator
@@ -39,13 +39,13 @@ class FitBar:
 
 
 class Folds:
-    """Bars for the fits of so many folds: each goes on where the one before ended, for all are one piece of work."""
+    """Bars for the fits of `count` folds: each carries on where the last one ended, as all are one piece of work."""
 
     def __init__(self, count: int) -> None:
         self.count, self.begin = count, time.monotonic()
 
     def __call__(self, fold: int) -> Any:
-        """Who watches the fit of one of them, from 0."""
+        """The watcher of one fold's fit, counted from 0."""
         return partial(self._shown, fold)
 
     def _shown(self, fold: int, machine: Any, rows: int) -> AbstractContextManager[Any]:
@@ -53,7 +53,7 @@ class Folds:
 
 
 class FoldPace:
-    """The pace of all folds, by that of the one that is fitted."""
+    """The pace of all folds, judged by that of the one being fitted."""
 
     def __init__(self, fold: int, count: int, begin: float, own: Pace) -> None:
         self.fold, self.count, self.begin, self.own = fold, count, begin, own
@@ -64,7 +64,7 @@ class FoldPace:
 
     @property
     def share(self) -> float:
-        """Of all folds, from 0 to 1."""
+        """The share of all folds that is done, from 0 to 1."""
         return (self.fold + self.own.share) / self.count
 
     def words(self) -> str:
@@ -90,7 +90,7 @@ class SearchBar:
 
 @contextmanager
 def shown_progress(machine: Any, rows: int, pace: FoldPace | None = None) -> Iterator[FitBar | SearchBar | None]:
-    """A bar for the fit of `machine` that happens inside, where somebody looks, by its own pace or another."""
+    """A bar for the fit of `machine` inside this context, if somebody is looking; by its own pace or another."""
     words, is_search = console(), hasattr(machine, "cv")
     is_short = rows < SMALLEST and not is_search
     if not words.is_terminal or is_short or "callbacks" not in machine.get_params(deep=False):

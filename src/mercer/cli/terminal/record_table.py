@@ -16,7 +16,7 @@ _FIRST, _LAST = 8, 2
 
 
 def show_record(record: Any, out: Console | None = None, told: Sequence[str] = ()) -> None:
-    """Print what a record says: score, confusion, support vectors, certificate, bounds, time; notes unless `told`."""
+    """Print a record: score, confusion, support vectors, certificate, bounds, times, and the notes not yet `told`."""
     out = out or console()
     out.print()
     print_text(out, Text(record.title, style="bold"))
@@ -32,7 +32,7 @@ def show_record(record: Any, out: Console | None = None, told: Sequence[str] = (
 
 
 def _fewer(notes: list[str]) -> list[str]:
-    """Notes that a person reads: of very many, such as one for each of 64 columns, the first and the last."""
+    """The notes a person reads: if there are many, such as one for each of 64 columns, the first and the last."""
     if len(notes) <= _FIRST + _LAST + 1:
         return notes
     left = len(notes) - _FIRST - _LAST
@@ -73,7 +73,7 @@ def _score_rows(scores: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _balanced(scores: dict[str, Any]) -> str:
-    words = f"{scores['balanced_accuracy']:.1%}  accuracy if every class counts the same"
+    words = f"{scores['balanced_accuracy']:.1%}  accuracy if every class counts equally"
     area = scores.get("area_under_curve")
     return words if area is None else f"{words}; area under the curve {area:.3f}"
 
@@ -90,7 +90,9 @@ def certificate_rows(model: dict[str, Any]) -> list[tuple[str, Any]]:
         values = f"primal {found['primal']:.8g}, dual {found['dual']:.8g}, gap {found['gap']:.2g}{problems}"
         rows.append(("certificate", values))
     if distance := model.get("distance"):
-        rows.append(("distance", f"{distance['value']:.6g} to the exact machine, by {distance['landmarks']} landmarks"))
+        rows.append(
+            ("distance", f"{distance['value']:.6g} from the exact machine, with {distance['landmarks']} landmarks")
+        )
     return rows
 
 
@@ -128,5 +130,5 @@ def _show_bounds(out: Console, record: Any) -> None:
     rest = len(bounds) - len(said)
     if rest:
         which = f"{rest} more" if said else f"none says anything here: all {rest}"
-        words = Text(f"{which} of mercer.theory are vacuous or do not apply", style="dim")
+        words = Text(f"{which} from mercer.theory are vacuous or do not apply", style="dim")
         print_row(out, "" if said else "bounds", words)

@@ -1,4 +1,4 @@
-"""How the command's process begins and ends: what it does not need takes none of its time.
+"""How the command's process begins and ends, spending no time on what it does not need.
 
 scikit-learn imports scipy.stats for functions that the command never calls, and pandas for nothing; with what they
 import in turn, that is as much as all the rest. A library has no business with what others import; a command's process
@@ -19,11 +19,11 @@ from importlib.util import module_from_spec
 from types import ModuleType
 from typing import Any
 
-# Executed when something of them is asked for.
+# Executed when one of their names is first asked for.
 DEFERRED = frozenset({"asyncio", "numpy.f2py", "scipy.stats"})
-# Modules that import a package at their top and make nothing of it: to them alone it is as if not installed.
+# Modules that import a package at their top and make no use of it: for them alone it seems not to be installed.
 FOR_NOTHING = {"sklearn.utils.fixes": "pandas"}
-# Modules and compiled code are many objects of which none is garbage.
+# Modules and compiled code are many objects, none of them garbage.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
@@ -34,7 +34,7 @@ class Deferred(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         spec = self.__dict__["__spec__"].loader_state
-        # What is asked of any module is answered without it; only a package has a path.
+        # What any module may be asked is answered without executing it; only a package has a path.
         if spec is None or (name.startswith("__") and (name != "__path__" or spec.submodule_search_locations is None)):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         with self._lock:
@@ -67,12 +67,12 @@ class _Without(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """With an import statement of its own, which every other module and thread goes without."""
+        """With an import statement of its own, which no other module or thread sees."""
         is_executed = False
 
         def imported(name: str, *context: Any) -> ModuleType:
             if name == self._package and name not in sys.modules and not is_executed:
-                raise ImportError(f"{module.__name__} makes nothing of {name}")
+                raise ImportError(f"{module.__name__} makes no use of {name}")
             return builtins.__import__(name, *context)
 
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": imported}
@@ -84,7 +84,7 @@ class _Without(Loader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds what is deferred, and what imports for nothing."""
+    """Finds modules that are deferred, and those with needless imports."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name not in DEFERRED and name not in FOR_NOTHING:
@@ -103,9 +103,9 @@ def begin() -> None:
 
 
 def heed_signals() -> None:
-    """Who asks the process to end, or closes its terminal, is answered like Ctrl-C: what was fitted is kept.
+    """Treat a request to end, or a closed terminal, like Ctrl-C: what has been fitted is kept.
 
-    A signal that somebody had ignored stays ignored, as under nohup.
+    A signal that was already ignored stays ignored, as under nohup.
     """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # not all systems have both
@@ -116,9 +116,8 @@ def heed_signals() -> None:
 def end(code: int) -> None:
     """Leave with an exit code.
 
-    What is registered for the end is done, and what was written is flushed. To take modules and compiled code apart,
-    object by object, would take half a second, and the memory goes back to the system as it is. Threads that still
-    run are waited for, in the ordinary way.
+    Exit handlers run, and output is flushed. Taking modules and compiled code apart, object by object, would cost half
+    a second, and the system reclaims the memory anyway. Threads that are still running are waited for as usual.
     """
     if threading.active_count() > 1:
         sys.exit(code)

@@ -18,7 +18,7 @@ def show_data(about: dict[str, Any], most: int | None = SHOWN, to_stdout: bool =
     """Rows, target, columns by what they hold, and what is left out and why."""
     columns = about["columns"]
     count = f", {len(columns)} column{'s' * (len(columns) != 1)}" if columns else ""
-    what = f"{count} beside the target" if about["target"] and columns else count
+    what = f"{count} besides the target" if about["target"] and columns else count
     title = f"{about['name']}: {about['rows']:,} {about['kind'] if not columns else 'rows'}{what}"
     rows = [("to predict", Text(target_words(about["target"])))] if about["target"] else []
     for kind in _KINDS:
@@ -31,7 +31,7 @@ def show_data(about: dict[str, Any], most: int | None = SHOWN, to_stdout: bool =
     if out:
         rows.append(("left out", Text(", ".join(out), style="yellow")))
     if any(one["left_out"] == "names the rows" for one in columns):
-        rows.append(("", Text("--keep NAME learns from a column all the same", style="dim")))
+        rows.append(("", Text("use --keep NAME to learn from such a column anyway", style="dim")))
     if about["unlabeled"]:
         rows.append(("", Text(_unlabeled(about["unlabeled"]), style="yellow")))
     rows += [(note["column"], Text(note["text"], style=_STYLES.get(note["kind"], "yellow"))) for note in _notes(about)]
@@ -43,13 +43,13 @@ def _unlabeled(count: int) -> str:
 
 
 def _notes(about: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the reader has to say of columns, but of those that are left out."""
+    """The reader's notes on the columns that are not left out."""
     out = {one["name"] for one in about["columns"] if one["left_out"]}
     return [note for note in about["notes"] if note["column"] not in out]
 
 
 def _words(one: dict[str, Any]) -> str:
-    """A column's name, and what is to be minded of it."""
+    """A column's name, and what is worth knowing about it."""
     also = [f"{one['different']} different"] if one["kind"] == "categories" else []
     also += [f"{one['missing']:,} missing"] if one["missing"] else []
     return f"{one['name']} ({', '.join(also)})" if also else one["name"]

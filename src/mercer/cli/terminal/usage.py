@@ -12,7 +12,7 @@ _NEEDED = {
 
 
 def usage_words(error: CycloptsError) -> str:
-    """What is wrong, and where the right way is told."""
+    """What is wrong, and where to find the right way."""
     chain = error.command_chain or ()
     command = " ".join(["mercer", *chain])
     if isinstance(error, UnusedCliTokensError):

@@ -146,7 +146,7 @@ def _expansion_of(model: "BaseEstimator") -> Expansion:
     if kernel.is_psd is not True:
         raise ParameterError(
             f"the bound needs a kernel that is known to be positive semidefinite, and {kernel!r} is not; "
-            "mercer.mercer_check tells more"
+            "mercer.mercer_check says more"
         )
     return model.expansion_
 

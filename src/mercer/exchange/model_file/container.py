@@ -106,7 +106,7 @@ def checked_manifest(text: bytes | memoryview, expected: bytes) -> dict[str, Any
         raise ModelFileError("the manifest does not have the checksum in the header: the file is damaged")
     manifest = strict_json(bytes(text), "the manifest")
     if not isinstance(manifest, dict):
-        raise ModelFileError("the manifest must be an object of JSON")
+        raise ModelFileError("the manifest must be a JSON object")
     return manifest
 
 
@@ -125,7 +125,9 @@ def _checked_header(head: bytes, size: int) -> tuple[int, int, tuple[bytes, byte
         raise ModelFileError(f"the file ends within its header, after {len(head)} of {HEADER} bytes")
     version = int.from_bytes(head[8:12], "little")
     if version > VERSION:
-        raise ModelFileError(f"the file has version {version} of the format, this Mercer knows {VERSION}; upgrade it")
+        raise ModelFileError(
+            f"the file has version {version} of the format, this Mercer knows {VERSION}; upgrade Mercer"
+        )
     if hashlib.sha256(head[:96]).digest() != head[96:] or version < 1 or any(head[12:16]):
         raise ModelFileError("the header does not have its checksum: the file is damaged")
     manifest, payload = (int.from_bytes(head[place : place + 8], "little") for place in (16, 24))
@@ -146,7 +148,7 @@ def _mapped_or_read(file: BufferedReader, size: int, mapped: bool | None) -> mma
     file.seek(0)
     whole = bytearray(size)
     if file.readinto(whole) != size:
-        raise ModelFileError(f"the file changed while it was read: it has no {size} bytes any more")
+        raise ModelFileError(f"the file changed while it was read: it no longer has {size} bytes")
     return whole
 
 

@@ -79,7 +79,7 @@ def read(reader: "Reader", node: Any) -> Any:
     except ModelFileError:
         raise
     except Exception as error:  # the libraries raise their own errors for values that do not fit a type
-        raise ModelFileError(f"a data frame cannot be made of what the file says: {error}") from error
+        raise ModelFileError(f"a data frame cannot be made from what the file says: {error}") from error
     return _with_index(frame, columns.read(reader, node["index"])) if backend == "pandas" else frame
 
 

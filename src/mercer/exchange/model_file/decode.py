@@ -82,7 +82,9 @@ class Reader:
         if array is None:
             raise ModelFileError(f"the manifest names an array {name!r}, which the file does not have"[:300])
         if array.dtype.kind not in kinds or (ndim is not None and array.ndim != ndim):
-            raise ModelFileError(f"array {name!r} has dtype {array.dtype} and shape {array.shape}, not what it is for")
+            raise ModelFileError(
+                f"array {name!r} has dtype {array.dtype} and shape {array.shape}, which do not suit it"
+            )
         if array.nbytes <= COPIED:
             return array.copy()
         return self._views.setdefault(name, array)
@@ -91,7 +93,7 @@ class Reader:
         """Where the parts of a stored column end: nondecreasing counts."""
         ends = self.tensor(name, "i", 1)
         if (n is not None and len(ends) != n) or (len(ends) and (ends[0] < 0 or (np.diff(ends) < 0).any())):
-            raise ModelFileError(f"array {name!r} must hold {n} positions that do not fall")
+            raise ModelFileError(f"array {name!r} must hold {n} positions in ascending order")
         return ends
 
 
@@ -199,7 +201,7 @@ def _read_dict(reader: Reader, node: Any) -> dict[Any, Any]:
     except TypeError as error:
         raise ModelFileError(f"a dict has a key that cannot be one: {error}") from None
     if len(found) != len(keys):
-        raise ModelFileError("a dict has a key twice")
+        raise ModelFileError("a dict has the same key twice")
     return found
 
 
@@ -213,7 +215,7 @@ def _read_range(_reader: Reader, node: Any) -> range:
 def _read_slice(reader: Reader, node: Any) -> slice:
     parts = reader.value(_as(list, node["parts"]))
     if len(parts) != 3 or not all(part is None or type(part) in (int, str) for part in parts):
-        raise ModelFileError("a slice has three whole numbers")
+        raise ModelFileError("a slice must have three whole numbers")
     return slice(*parts)
 
 
@@ -306,7 +308,7 @@ def build(
         raise ModelFileError(f"{kind.name} {refused}") from None
     except (MercerError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         # The constructor's message about fields that it refuses.
-        raise ModelFileError(f"{kind.name} cannot be made of what the file says: {error}") from error
+        raise ModelFileError(f"{kind.name} cannot be made from what the file says: {error}") from error
     return made
 
 

@@ -31,7 +31,7 @@ def strict_json(text: str | bytes, what: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{what} is not sound JSON: {error}") from None
+        raise ModelFileError(f"{what} is not valid JSON: {error}") from None
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def written_tensors(arrays: Mapping[str, Array]) -> list[Any]:
@@ -87,7 +87,7 @@ def _header(payload: memoryview) -> tuple[dict[str, Any], int]:
         raise ModelFileError(f"the payload has {len(payload)} bytes and says that its header has {length}")
     header = strict_json(bytes(payload[8 : 8 + length]), "the header of the payload")
     if not isinstance(header, dict):
-        raise ModelFileError("the header of the payload must be an object of JSON")
+        raise ModelFileError("the header of the payload must be a JSON object")
     header.pop("__metadata__", None)
     return header, 8 + length
 
@@ -102,11 +102,11 @@ def _checked_entry(name: str, entry: Any, size: int) -> tuple[np.dtype[Any], tup
         raise ModelFileError(f"array {name!r} must have a dtype, a shape and data_offsets, got {entry!r}"[:300])
     shape, offsets, dtype = entry["shape"], entry["data_offsets"], entry["dtype"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise ModelFileError(f"array {name!r} has dtype {dtype!r}; known are {', '.join(DTYPES)}"[:300])
+        raise ModelFileError(f"array {name!r} has dtype {dtype!r}; it must be one of {', '.join(DTYPES)}"[:300])
     if not isinstance(shape, list) or len(shape) > 8 or not all(map(_is_count, shape)):
-        raise ModelFileError(f"array {name!r} has shape {shape!r}"[:300])
+        raise ModelFileError(f"array {name!r} has the impossible shape {shape!r}"[:300])
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(_is_count, offsets)):
-        raise ModelFileError(f"array {name!r} has data_offsets {offsets!r}"[:300])
+        raise ModelFileError(f"array {name!r} has the impossible data_offsets {offsets!r}"[:300])
     width, (start, end) = np.dtype(DTYPES[dtype]).itemsize, offsets
     if not start <= end <= size or end - start != math.prod(shape) * width:
         raise ModelFileError(

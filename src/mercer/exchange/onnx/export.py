@@ -156,7 +156,7 @@ def _require_names(graph: Graph, names: Sequence[str]) -> None:
     wrong = next((name for name in names if name in taken or not name or names.count(name) > 1), None)
     if wrong is not None:
         raise ParameterError(
-            f"column {wrong!r} cannot be an input of the ONNX graph, where its name is taken or empty; rename it and "
+            f"column {wrong!r} cannot be an input of the ONNX graph, as its name is taken or empty; rename it and "
             "train again"
         )
 

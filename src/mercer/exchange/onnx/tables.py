@@ -87,7 +87,7 @@ def _kinds(kernel: "Kernel", frame: Frame) -> "Iterator[tuple[ColumnName, str]]"
             are_texts = {isinstance(value, str) for value in values}
             if len(are_texts) > 1:
                 raise ParameterError(
-                    f"column {name!r} is read as a number and as texts, which no ONNX input can be; read it in one way"
+                    f"column {name!r} is read both as numbers and as texts, which no ONNX input can be; choose one"
                 )
             kind = frame.column(name).kind
             # If every label is rare, none is kept, and the rows have to decide.

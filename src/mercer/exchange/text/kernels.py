@@ -46,7 +46,7 @@ def named(kernel: "Kernel", tool: str) -> tuple[float, str, dict[str, Any]]:
             return factor, name, {each: getattr(kernel, each) for each in wanted}
     raise ParameterError(
         f"{tool} has no kernel {kernel!r}; it has {', '.join(KERNELS)}, and positive multiples of them. "
-        "ONNX takes more, a .mercer file every one"
+        "ONNX takes more of them, a .mercer file all"
     )
 
 

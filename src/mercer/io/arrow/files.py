@@ -51,7 +51,7 @@ def _joined(pa: Any, source: "Source") -> "ColumnFrame":
         try:
             schema = pa.unify_schemas([schema, table.schema], promote_options="permissive")
         except pa.ArrowException as error:
-            raise DataError(f"{path}: has other types than {paths[0].name}: {error}; write it with the same") from error
+            raise DataError(f"{path}: its types differ from those of {paths[0].name}: {error}; use the same") from error
     whole = pa.concat_tables([table.select(schema.names).cast(schema) for table in tables])
     return of_arrow(_with_rows(whole, source), source)
 
@@ -127,8 +127,8 @@ def _require_room(rows: int, columns: int, source: "Source") -> None:
         raise DataError(f"{source.name}: declares {rows:,} rows in {source.size:,} bytes, which is implausible")
     if needed > source.most:
         raise DataError(
-            f"{source.name}: declares {rows:,} rows of {columns} columns, which take {needed:,} bytes of memory; "
-            f"there are {source.most:,}. Choose rows first, or learn from blocks (mercer.io.Blocks)"
+            f"{source.name}: declares {rows:,} rows of {columns} columns, which take {needed:,} bytes of memory, but "
+            f"only {source.most:,} are available; choose some rows first, or learn from blocks (mercer.io.Blocks)"
         )
 
 

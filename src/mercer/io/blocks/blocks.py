@@ -41,30 +41,31 @@ class Blocks:
     source : path, arrays, Arrow table or dataset, or sequence of blocks
         A file of Parquet, Arrow (IPC), CSV or svmlight, or a folder of files of one of these with the same columns; a
         file of `np.save`; a matrix (also `np.memmap`, CSR, or an array of zarr or h5py), or a tuple (X, y) or (X, y,
-        sample_weight); a pyarrow Table or a dataset of files; a sequence of such tuples, one a block.
+        sample_weight); a pyarrow Table or a dataset of files; a sequence of such tuples, one per block.
     target : str, array or path, optional
         The column to predict, or the targets of a matrix. Blocks without a target can only be predicted.
     columns : list of str, optional
-        The columns to learn from; all but `target` and `weight` unless given.
+        The columns to learn from; by default, all but `target` and `weight`.
     weight : str, array or path, optional
-        The column of sample weights, or the weights beside a matrix.
+        The column of sample weights, or the weights that go with a matrix.
     block_rows : int, optional
-        Most rows of a block, except where it cannot be divided: a Parquet row group, a compressed file. By default
+        The most rows in a block, except one that cannot be divided: a Parquet row group, a compressed file. By default
         it depends on the number of columns, and is at most 131072.
     text : list of str
         Columns to read as text or labels even if they look like numbers.
     missing : list of str
-        Words of a CSV file that stand for no value.
+        Words in a CSV file that stand for a missing value.
     header : bool, default=True
         Whether the first line of a CSV file names the columns.
     delimiter : str, optional
-        Of CSV; found in the first line unless given.
+        The delimiter of a CSV file; by default, found from the first line.
     decimal : {".", ","}, optional
-        The decimal mark of CSV; found in the first rows unless given.
+        The decimal mark of a CSV file; by default, found from the first rows.
     encoding : str, optional
-        Of CSV; by default UTF-8, or as its byte order mark says. A file in another encoding is one block.
+        The encoding of a CSV file; by default UTF-8, or as its byte order mark says. A file in another encoding is one
+        block.
     n_features : int, optional
-        Columns of svmlight data; found by reading them once, unless given.
+        The number of columns of svmlight data; by default, found by reading them once.
     zero_based : bool, default=False
         Whether the first feature of svmlight data has index 0 instead of 1.
 
@@ -74,7 +75,7 @@ class Blocks:
         Rows of each block.
     n_rows : int
     names : list of str or None
-        The columns to learn from, where they have names.
+        The columns to learn from, if they have names.
 
     Examples
     --------
@@ -120,7 +121,7 @@ class Blocks:
         if self.is_table:
             self._choose(target, columns, weight, tuple(text))
         elif columns is not None or text or isinstance(target, str) != _is_path(source, target):
-            raise ParameterError("columns, text and a target by name are for tables; the source has rows of numbers")
+            raise ParameterError("columns, text and a target by name need a table; the source has rows of numbers")
         if not self.n_rows:
             raise DataError("there are no rows: every file or block is empty")
 
@@ -133,10 +134,10 @@ class Blocks:
         wanted = self._reader.names if columns is None else columns
         self.names = [cast(str, self._known("columns", name)) for name in wanted if name not in beside]
         if not self.names:
-            raise DataError("there is no column to learn from beside the target")
+            raise DataError("there is no column to learn from besides the target")
         for name in self.names:
             if self._reader.kinds.get(name) == "object":
-                raise DataError(f"column {name!r} must hold numbers, dates or texts; choose others (columns=)")
+                raise DataError(f"column {name!r} must hold numbers, dates or texts; choose other columns (columns=)")
         self._set_text(tuple(cast(str, self._known("text", name)) for name in text))
 
     def _known(self, argument: str, name: str | None) -> str | None:
@@ -146,7 +147,7 @@ class Blocks:
         close = get_close_matches(str(name), names, n=1, cutoff=0.5)
         meant = f" (did you mean {close[0]!r}?)" if close else ""
         listed = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
-        raise DataError(f"there is no column {name!r}{meant}, which {argument} names; there are {listed}")
+        raise DataError(f"there is no column {name!r}{meant}, which {argument} names; the columns are {listed}")
 
     def _set_text(self, text: tuple[str, ...]) -> None:
         self.text = text
@@ -275,13 +276,13 @@ class Blocks:
             if values.dtype.kind not in "fiu":
                 raise DataError(
                     f"{self.place(i)}, column {name!r}: numbers were expected, got texts, dates or missing values; "
-                    "make_pipeline(TableFeatures(), ...) makes features of them"
+                    "make_pipeline(TableFeatures(), ...) turns them into features"
                 )
             if values.dtype.kind == "f" and not np.isfinite(values).all():
                 row = int(np.flatnonzero(~np.isfinite(values))[0])
                 raise DataError(
                     f"{self.place(i, row)}, column {name!r}: a finite number was expected, got {values[row]}; "
-                    "make_pipeline(TableFeatures(), ...) fills what is missing"
+                    "make_pipeline(TableFeatures(), ...) fills in missing values"
                 )
             found.column(j)[:] = values
         return found.finished()
@@ -333,7 +334,7 @@ class Blocks:
         if y.dtype.kind == "O":
             places = {each: k for k, each in enumerate(dict.fromkeys(y.tolist()))} if isinstance(y[0], str) else {}
             if places and all(isinstance(each, str) for each in places):
-                # A few words in many rows, each of which is made once.
+                # A few words in many rows, each created once.
                 return np.array(list(places))[np.fromiter(map(places.__getitem__, y.tolist()), np.intp, len(y))]
             is_whole = all(isinstance(each, int) for each in y)
             return y.astype(np.int64) if is_whole else np.array([str(each) for each in y])

@@ -33,7 +33,7 @@ def open_reader(
         return _of_path(Path(source), target, weight, block_rows, text_options, vector_options)
     if isinstance(source, tuple) and getattr(source[0] if source else None, "ndim", 0) == 2:
         if target is not None or len(source) not in (2, 3):
-            raise ParameterError("a source (X, y) or (X, y, sample_weight) has its target already: leave target out")
+            raise ParameterError("a source (X, y) or (X, y, sample_weight) already has its target: leave target out")
         return ArrayRows(source[0], source[1], weight if len(source) == 2 else source[2], block_rows)
     if isinstance(source, np.ndarray) or sparse.issparse(source) or is_chunked(source):
         return ArrayRows(source, target, weight, block_rows)
@@ -78,8 +78,8 @@ def block_files(path: Path) -> tuple[list[Path], str]:
     inside = sorted(each for each in path.iterdir() if not each.name.startswith((".", "_")))
     files = [each for each in inside if each.is_file()]
     if not files:
-        remedy = "; its folders may be read as pyarrow.dataset.dataset(...)" if inside else ""
-        raise DataError(f"{path}: there are no files of data in the folder{remedy}")
+        remedy = "; subfolders can be read with pyarrow.dataset.dataset(...)" if inside else ""
+        raise DataError(f"{path}: there are no data files in the folder{remedy}")
     kinds = {_format(file): file for file in reversed(files)}
     if len(kinds) > 1:
         listed = ", ".join(f"{file.name} ({kind})" for kind, file in kinds.items())
@@ -93,7 +93,7 @@ def _format(path: Path) -> str:
             return "npy"
     kind = recognise(Source(path))
     if kind not in FORMATS:
-        raise DataError(f"{path}: {kind} cannot be read by blocks; those of {', '.join(FORMATS)} can")
+        raise DataError(f"{path}: {kind} cannot be read by blocks; use one of {', '.join(FORMATS)}")
     return kind
 
 
@@ -115,6 +115,6 @@ def _of_arrow(source: Any, block_rows: int | None) -> TableReader | None:
     beside = [name for name in source.schema.names if name not in reader.names and f"{name}[0]" not in reader.names]
     if beside:
         raise DataError(
-            f"the column {beside[0]!r} of the dataset is in the names of its folders, not in its files; write it there"
+            f"the column {beside[0]!r} of the dataset is in the names of its folders; it must be in the files"
         )
     return reader

@@ -148,9 +148,9 @@ class _Reading:
                 table = self.table()
             except pa.ArrowInvalid as error:
                 if not self._reads_on(pa, str(error)):
-                    # The csv module says where; if it finds nothing wrong, Arrow's error stands.
+                    # The csv module finds the line; if it finds nothing wrong, Arrow's error stands.
                     self.lines.find_fault(())
-                    raise DataError(f"{self.lines.source.name}: not a sound table of text: {error}") from error
+                    raise DataError(f"{self.lines.source.name}: not a valid table of text: {error}") from error
             except (OSError, pa.ArrowException) as error:
                 raise DataError(f"{self.lines.source.name}: cannot be read to its end: {error}") from error
             else:

@@ -138,7 +138,7 @@ def _note(column: _Column, form: Form, is_doubtful: bool, delimiter: str) -> Col
     if is_doubtful and (delimiter == ";" or any("," in word for word in column.either)):
         word = _shown(column.either)
         other = next(mark for mark in DECIMALS if mark != form.decimal)
-        choice = f"decimal={other!r} (--decimal {other}) chooses that"
+        choice = f"for that, pass decimal={other!r} (--decimal {other})"
         text = f"{_read(word, form)}, though it may be {value_of(word, form._replace(decimal=other))}; {choice}"
         return ColumnNote(column.name, "ambiguous", text)
     if column.are_plain and form.decimal == ".":
@@ -170,7 +170,7 @@ def _other_mark(column: _Column, mark: str) -> ColumnNote | None:
     if all(column.whole != [other] for other in DECIMALS if other != mark):
         return None
     word = _shown([word for word in column.words.words if not _is_number(word, mark)])
-    return _mixed(column, [word.strip()], f"is none with the decimal mark {mark!r}, which was given")
+    return _mixed(column, [word.strip()], f"is not a number with the given decimal mark {mark!r}")
 
 
 def _is_number(word: str, mark: str) -> bool:

@@ -123,7 +123,7 @@ class Lines:
     def fault(self, line: int, name: str, value: str) -> DataError:
         return DataError(
             f"{self.source.name}, line {line}, column {name!r}: a number was expected, got {value[:60]!r}; "
-            f"correct it, read the column as text (--text {name}), or let the word stand for no value (--missing)"
+            f"correct it, read the column as text (--text {name}), or declare the word missing (--missing)"
         )
 
     def is_gone(self, word: str) -> bool:
@@ -197,5 +197,5 @@ def not_a_number(lines: Lines, name: str, row: int, value: str) -> DataError:
 
 def _first_beyond(names: Sequence[str], row: Sequence[str]) -> str:
     if len(row) > len(names):
-        return f"the first too many is {row[len(names)][:40]!r}"
+        return f"the first surplus one is {row[len(names)][:40]!r}"
     return f"there is none for {names[len(row)]!r}"

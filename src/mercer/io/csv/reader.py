@@ -46,7 +46,9 @@ def read_delimited(
     require_delimiter(source, lines.delimiter, names)
     unknown = [name for name in text if name not in names]
     if unknown:
-        raise ParameterError(f"text names the column {unknown[0]!r}; {source.name} has {', '.join(map(repr, names))}")
+        raise ParameterError(
+            f"text names {unknown[0]!r}; the columns of {source.name} are {', '.join(map(repr, names))}"
+        )
     if not has_arrow():
         _require_room_for_cells(source, lines.delimiter, _CELL_OF_PYTHON)
         columns, notes = lines.columns(text)

@@ -49,7 +49,7 @@ def kind_of(address: str) -> str:
     """The kind of database of an address, such as "postgresql"."""
     found = _ADDRESS.match(address)
     if found is None:
-        raise ParameterError("the address of a database must begin like postgresql://")
+        raise ParameterError("the address of a database must begin with its kind, such as postgresql://")
     return found["kind"].lower()
 
 
@@ -128,8 +128,8 @@ def driver_missing(address: Address, error: ImportError) -> MissingExtraError:
 def unknown_database(address: Address) -> ParameterError:
     """The error for an unknown kind of database."""
     return ParameterError(
-        f"no database is called {address.url.drivername!r} here; addresses begin like postgresql://, mysql:// or "
-        "sqlite:///, and others need their dialect of SQLAlchemy installed"
+        f"{address.url.drivername!r} is not a known database; addresses begin with postgresql://, mysql:// or "
+        "sqlite:///, for example, and others need their SQLAlchemy dialect installed"
     )
 
 

@@ -181,7 +181,7 @@ def clock(interrupt: Callable[[], object], seconds: float, name: str) -> Iterato
 def too_slow(seconds: float, name: str) -> DataError:
     """The error for a query that took too long."""
     return DataError(
-        f"{name}: there was no answer within {seconds:g} seconds; ask for less, or allow more time (time_limit, "
+        f"{name}: there was no answer within {seconds:g} seconds; select less, or allow more time (time_limit, "
         "--time-limit)"
     )
 

@@ -76,7 +76,7 @@ def _require_one(table: str | None, query: str | None) -> None:
 def _frame(names: Sequence[str], rows: Sequence[tuple[Any, ...]], source: str) -> ColumnFrame:
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
-        raise DataError(f"{source}: the answer has the column {twice!r} twice; name columns with AS")
+        raise DataError(f"{source}: the answer has two columns called {twice!r}; rename one with AS")
     if not rows:
         raise DataError(f"{source}: the answer has no rows")
     columns = {name: list(map(plain, values)) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
@@ -116,4 +116,4 @@ def _chosen(source: str, table: str | None, names: Sequence[str]) -> str:
     meant = f" (did you mean {close[0]!r}?)" if close else ""
     asked = "several tables" if table is None else f"no table {table!r}{meant}"
     listed = ", ".join(names[:_LISTED_AT_MOST]) + (", ..." if len(names) > _LISTED_AT_MOST else "")
-    raise DataError(f"{source}: has {asked}; choose one of {listed} by table (--table)")
+    raise DataError(f"{source}: the database has {asked}; choose one of {listed} with table (--table)")

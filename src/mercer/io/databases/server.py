@@ -23,8 +23,8 @@ _WITH_TIMEOUT = ("psycopg", "psycopg2", "pymysql", "mysqldb")
 _MOST_WORDS = 300
 # Errors of servers and drivers on connecting (PostgreSQL, MySQL and MariaDB), and what they mean.
 _MEANINGS = {
-    r"authentication failed|Access denied for user \S+ \(using password|Login failed": "refuses user and password",
-    r"no password supplied|fe_sendauth": "asks for a password, and there is none in the address",
+    r"authentication failed|Access denied for user \S+ \(using password|Login failed": "refuses the user and password",
+    r"no password supplied|fe_sendauth": "asks for a password, but the address contains none",
     r'database "[^"]*" does not exist|Unknown database|Access denied for user \S+ to database': (
         "cannot be read: the server has no database of that name"
     ),

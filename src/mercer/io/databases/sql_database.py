@@ -1,7 +1,7 @@
 """Any database that SQLAlchemy supports as a database of records: reflected keys, and rows looked up by them.
 
 A row is identified by its primary key. Without one, it is identified by all its values, and equal rows by their number
-among each other: asking for one of them by a column gives all. Within one `SQLDatabase.reading` nothing changes, so
+among each other: asking for one of them by a column returns all. Within one `SQLDatabase.reading` nothing changes, so
 nothing is queried twice.
 """
 

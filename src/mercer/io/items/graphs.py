@@ -143,7 +143,7 @@ class _Source:
         try:
             archive = zipfile.ZipFile(file)
         except BROKEN as error:
-            raise DataError(f"{self.path} is neither a folder nor a sound zip file: {error}") from None
+            raise DataError(f"{self.path} is neither a folder nor a valid zip file: {error}") from None
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".txt")]
         return {Path(entry.filename).name: lambda _mode, entry=entry: _unpacking(archive, entry) for entry in entries}
 
@@ -195,7 +195,9 @@ def _unpacking(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
     """A file in a zip, to be read piece by piece."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # Python unpacks the others without a limit that could be set.
-        raise DataError(f"{entry.filename}: is compressed by a method other than deflate; pack the zip again")
+        raise DataError(
+            f"{entry.filename}: is compressed by a method other than deflate; make the zip again with deflate"
+        )
     return archive.open(entry)
 
 
@@ -256,7 +258,7 @@ def _require_in_order(graph_of_node: IndexArray, source: _Source) -> int:
         # Each number up to the last would be a graph, possibly without nodes: no real set has so many.
         where = f"{source.file('graph_indicator')} in {source.path}, line {len(graph_of_node)}"
         known = f"{most} nodes in all" if labels is None else f"labels of {most} graphs"
-        raise DataError(f"{where}: graph {last} was not expected, there are {known}")
+        raise DataError(f"{where}: graph {last} was not expected, as there are {known}")
     return max(last, 0 if labels is None else len(labels))
 
 
@@ -268,7 +270,7 @@ def _require_within(arcs: IndexArray, graph_of_node: IndexArray, source: _Source
         raise DataError(f"{where} {outside[0] + 1}: nodes are 1 to {n}, got {tuple(arcs[outside[0]].tolist())}")
     across = np.flatnonzero(graph_of_node[arcs[:, 0] - 1] != graph_of_node[arcs[:, 1] - 1])
     if len(across):
-        raise DataError(f"{where} {across[0] + 1}: nodes {tuple(arcs[across[0]].tolist())} are of different graphs")
+        raise DataError(f"{where} {across[0] + 1}: nodes {tuple(arcs[across[0]].tolist())} belong to different graphs")
 
 
 def _split(source: _Source, graph_of_node: IndexArray, n_graphs: int, arcs: IndexArray, directed: bool) -> list[Graph]:
@@ -326,5 +328,5 @@ def _once(
         for arc in np.flatnonzero((numbers != numbers[first[group]]).any(axis=1))[:1].tolist():
             where = f"{source.file('edge_attributes')} in {source.path}, line {arc + 1}"
             earlier = first[group[arc]] + 1
-            raise DataError(f"{where}: other numbers than line {earlier}, which is for the same edge")
+            raise DataError(f"{where}: the numbers differ from those in line {earlier}, which is for the same edge")
     return np.sort(first)

@@ -39,7 +39,7 @@ def _files(folder: Path) -> list[Path]:
     inside = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
     deeper = next((each for each in inside if not each.is_file()), None)
     if deeper is not None:
-        raise DataError(f"{deeper}: a text was expected, got a folder; folders are classes, and have texts only")
+        raise DataError(f"{deeper}: a text was expected, got a folder; the folder of a class must contain only texts")
     return inside
 
 

@@ -39,7 +39,7 @@ def read_spreadsheet(
         raise DataError(f"{where}: there is a header, but no row below it")
     unknown = [name for name in text if name not in names]
     if unknown:
-        raise ParameterError(f"text names the column {unknown[0]!r}; {where} has {', '.join(map(repr, names))}")
+        raise ParameterError(f"text names {unknown[0]!r}; the columns of {where} are {', '.join(map(repr, names))}")
     gone = frozenset(missing)
     columns = {name: [_value(row[k], gone) for _, row in body] for name, k in zip(names, places, strict=True)}
     numbers = [number for number, _ in body]
@@ -85,7 +85,7 @@ def _typed(
         if fault is not None:
             raise DataError(
                 f"{place(fault)}, column {name!r}: a number was expected, got {values[fault][:60]!r}; correct it, read "
-                f"the column as text (--text {name}), or let the word stand for no value (--missing)"
+                f"the column as text (--text {name}), or declare the word missing (--missing)"
             )
         if verdict.form is not None and not verdict.strangers and _are_numbers_or_texts(values):
             columns[name] = [value_of(each, verdict.form) if isinstance(each, str) else each for each in values]

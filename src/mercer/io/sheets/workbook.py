@@ -47,7 +47,7 @@ def read_sheet(source: "Source", kind: str, name: str | None) -> Sheet:
         raise DataError(f"{source.name}: the spreadsheet is empty")
     if len(filled) > 1:
         names = ", ".join(repr(sheet.name) for sheet in filled)
-        raise DataError(f"{source.name}: has several sheets; choose one of {names} by table (--table)")
+        raise DataError(f"{source.name}: has several sheets; choose one of {names} with table (--table)")
     return filled[0]
 
 
@@ -57,7 +57,7 @@ def _named(source: "Source", names: Sequence[str], name: str) -> str:
     close = get_close_matches(name, names, n=1, cutoff=0.5)
     meant = f" (did you mean {close[0]!r}?)" if close else ""
     listed = ", ".join(map(repr, names))
-    raise DataError(f"{source.name}: has no sheet {name!r}{meant}; choose one of {listed} by table (--table)")
+    raise DataError(f"{source.name}: has no sheet {name!r}{meant}; choose one of {listed} with table (--table)")
 
 
 def _read(book: Any, name: str) -> Sheet:
@@ -78,8 +78,8 @@ def _require_room(source: "Source", kind: str, content: bytes) -> None:
         raise DataError(f"{source.name}: is not a valid spreadsheet: {error}") from error
     if extent.cells * _CELL + extent.characters * _CHARACTER > source.most:
         raise DataError(
-            f"{source.name}: a sheet reaches over {extent.cells:,} cells with {extent.characters:,} characters, which "
-            f"do not fit into {source.most:,} bytes of memory; delete what is far away from the table, or allow more "
+            f"{source.name}: a sheet extends over {extent.cells:,} cells with {extent.characters:,} characters, which "
+            f"do not fit into {source.most:,} bytes of memory; delete cells far away from the table, or allow more "
             "(memory_limit, --memory-limit)"
         )
 
@@ -100,7 +100,7 @@ def _opened(source: "Source", content: bytes) -> Iterator[tuple[Any, Any]]:
     except calamine.CalamineError as error:
         raise DataError(f"{source.name}: cannot be read as a spreadsheet: {error}") from error
     except BaseException as error:
-        # A library in Rust that has met something unforeseen.
+        # The library, written in Rust, has met something unforeseen.
         if type(error).__name__ != "PanicException":
             raise
         raise DataError(f"{source.name}: cannot be read as a spreadsheet") from error

@@ -2,8 +2,8 @@
 
 A line is ``label [qid:number] index:value index:value ... [# comment]``, indices ascending. Lines of
 models have several numbers, or none, in place of the label. The
-text must end with a line's end, so that no loop needs to look for the end of the text. Functions
-take where it begins (see `address_of`).
+text must end with a line break, so that no loop needs to look for the end of the text. Functions
+take the address where it begins (see `address_of`).
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ REASONS = (
     "{label} must be a finite number",
     "an index must be a whole number followed by a colon",
     "a value must be a finite number",
-    "an index is too small; the first is {first}, and zero_based says so",
+    "an index is too small; the first is {first}, as zero_based says",
     "indices must ascend",
     "an index exceeds n_features={n_features}",
     "qid must be a whole number",
@@ -27,7 +27,7 @@ REASONS = (
 LABEL, INDEX, VALUE, SMALL, ORDER, LARGE, QID = range(1, 8)
 
 _TEN = np.uint64(10)
-# Above it, no further digit is added to an index or an exponent: it is too large already.
+# Above it, no further digit is added to an index or an exponent: it is already too large.
 _ENOUGH = 10**9 * 4
 
 

@@ -152,7 +152,7 @@ class CalibrationDisplay:
         labels = np.asarray(y_true)
         classes = np.unique(labels)
         if pos_label is None and len(classes) > 2:
-            raise ParameterError(f"pos_label must say which of {len(classes)} classes the probabilities are of")
+            raise ParameterError(f"pos_label must say which of the {len(classes)} classes the probabilities are for")
         wanted = classes[-1] if pos_label is None else pos_label
         if not 0.0 < confidence < 1.0:
             raise ParameterError(f"confidence must be between 0 and 1, got {confidence!r}")

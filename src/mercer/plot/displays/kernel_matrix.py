@@ -116,7 +116,7 @@ class KernelMatrixDisplay:
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
             raise DataError(f"K must be a square matrix, got shape {matrix.shape}")
         if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-10 * np.abs(matrix).max()):
-            raise DataError("K must be symmetric; (K + K.T) / 2 is")
+            raise DataError("K must be symmetric, as (K + K.T) / 2 is")
         order = _order(y, len(matrix), max_rows)
         return cls._of(matrix[np.ix_(order, order)], y, order, len(matrix)).plot(ax=ax)
 

@@ -194,7 +194,7 @@ def _places(path: Any) -> NDArray[Any]:
     """Every breakpoint above 0, and points between them on a logarithmic scale."""
     bends = np.unique(path.breakpoints[path.breakpoints > 0])
     if len(bends) == 0:
-        raise DataError("the path has no breakpoint above 0 to be drawn; say where to look by C=")
+        raise DataError("the path has no breakpoint above 0 to be drawn; pass C= to say where to look")
     low, high = max(bends[0] / ROOM, path.C_min), min(bends[-1] * ROOM, path.C_end)
     grid = np.geomspace(low, high, BETWEEN)
     return np.unique(np.clip(np.concatenate([bends, grid]), low, high))

@@ -124,7 +124,7 @@ class TuningDisplay:
         mean = f"mean_test_{metric}"
         if mean not in cv_results or "params" not in cv_results:
             known = ", ".join(sorted(key[10:] for key in cv_results if key.startswith("mean_test_"))) or "none"
-            raise ParameterError(f"metric must be one that cv_results has a mean of, got {metric!r}; it has {known}")
+            raise ParameterError(f"metric must be one that cv_results has ({known}), got {metric!r}")
         candidates = [dict(each) for each in cv_results["params"]]
         names = _chosen(candidates, params)
         values = [_in_order({_plain(each[name]) for each in candidates if name in each}) for name in names]

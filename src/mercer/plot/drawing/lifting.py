@@ -46,7 +46,8 @@ def _lift_by(feature_map: Callable[..., Any], model: Any, rows: NDArray[Any]) ->
     weights, count = np.ravel(dense(weights)), lifted(rows).shape[1]
     if count not in (2, 3) or len(weights) != count:
         raise DataError(
-            f"feature_map must give 2 or 3 features, and the model have as many weights, got {count} and {len(weights)}"
+            f"feature_map must return 2 or 3 features, and the model must have as many weights, got {count} and "
+            f"{len(weights)}"
         )
     return Lift(lifted, weights, np.ravel(model.intercept_)[0], tuple(f"ψ{_index(k)}(x)" for k in range(count)))
 

@@ -1,1 +1,1 @@
-"""A search that finds its own way, and the machines that have their kernel from it."""
+"""A search that finds its own way, and the machines that get their kernel from it."""

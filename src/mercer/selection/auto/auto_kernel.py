@@ -23,7 +23,7 @@ from mercer.selection.tuning.results import Table
 from mercer.selection.tuning.search import Task
 from mercer.selection.tuning.winner import unless_told_apart
 
-# Where C begins and ends: kernels of values about 1, and targets of deviation 1.
+# Where C begins and ends, for kernel values of about 1 and targets with standard deviation 1.
 CS = (0.25, 1.0, 4.0, 16.0, 64.0)
 ENDS_OF_C = (2.0**-12, 2.0**18)
 STEP = 4.0
@@ -33,14 +33,14 @@ MIXTURE = "mixture"
 class AutoKernel(TunedModel):
     """Base: what `AutoKernelClassifier` and `AutoKernelRegressor` have in common."""
 
-    # What the search of a grid has beside this, and what the machine takes that is not chosen here.
+    # Parameters of a grid search that are fixed here, and parameters of the machine that are not chosen here.
     search, kernel, kernels, param_grid, factor = "adaptive", "auto", None, None, 3
     _nests = True
     early_stop, error_score, return_train_score, refit = False, np.nan, False, True
     cache_size = None
 
     def families_for(self, X: Rows) -> tuple[str, ...]:
-        """Names of the families that are tried for data such as X.
+        """Names of the kernel families that are tried for data like X.
 
         Parameters
         ----------
@@ -63,12 +63,12 @@ class AutoKernel(TunedModel):
         unknown = [name for name in names if name not in known]
         if unknown or not names:
             raise ParameterError(
-                f"families must be None or some of {', '.join(known)} for such data, got {self.families!r}"
+                f"families must be None or some of {', '.join(known)} for data like these, got {self.families!r}"
             )
         return {name: known[name] for name in names}
 
     def _unit(self, task: Task) -> float:
-        """What C is counted in."""
+        """The unit of C."""
         return 1.0
 
     def _common(self, unit: float) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class AutoKernel(TunedModel):
     def fit(
         self, X: Rows, y: Labels, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
     ) -> Self:
-        """Search for kernel and C, and fit the best to all rows.
+        """Search for the kernel and C, and fit the best machine to all rows.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class AutoKernel(TunedModel):
         try:
             return super().fit(X, y, sample_weight, groups=groups)
         finally:
-            # Functions, which no file keeps and nobody needs any more.
+            # Functions, which no file can hold and nobody needs any longer.
             for name in ("_families", "_rule"):
                 vars(cast(Any, self)).pop(name, None)
 
@@ -114,7 +114,7 @@ class AutoKernel(TunedModel):
         return Space(tuple(lines), tuple(unit * C for C in CS), STEP, ends, self._extras(unit))
 
     def _winner(self, table: Table, judge: str) -> int:
-        """The kernel that data have by rule, unless the folds tell another to be better."""
+        """The kernel chosen by rule, unless the folds show another to be better."""
         best, rule = super()._winner(table, judge), self._rule
         usual = [{name: value for name, value in each.items() if name != "C"} == rule for each in table.settings]
         return unless_told_apart(table, judge, best, np.array(usual))
@@ -141,7 +141,7 @@ def _families_of(X: Rows, weights: FloatArray | None = None) -> dict[str, Family
 
 
 def _told(setting: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A family and its number as they stand in a setting, in the least of words."""
+    """A family and its number as a setting shows them, in as few words as possible."""
     return tuple(value for name, value in setting.items() if name == "family" or name in _NUMBERS)
 
 

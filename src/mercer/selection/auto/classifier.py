@@ -11,45 +11,45 @@ from mercer.selection.auto.auto_kernel import AutoKernel
 from mercer.selection.auto.named_scores import CLASS_SCORES, named_score
 from mercer.selection.tuning.tuned import TunedClassifier
 
-# Scores that a rare class has a voice in, for which weights of the classes are worth a try.
+# Scores to which rare classes matter, so that class weights are worth trying.
 _OF_CLASSES = ("balanced", "balanced_accuracy", "f1")
 
 
 class AutoKernelClassifier(AutoKernel, TunedClassifier):
-    """Support vector classifier that chooses its kernel from several families, and C, within a budget of time.
+    """Support vector classifier that chooses its kernel from several families, and C, within a time budget.
 
     Rows of numbers are tried with Gaussian, Laplacian, Matérn, rational quadratic and linear kernels, column by column,
     column by column and jointly, and with a relevance for each column; texts, trees, graphs and tables with kernels
-    of their own. Many are judged on few rows, the better ones on more; widths and C go on where the best lies at an
-    end. The winner is fitted to all rows, exactly.
+    of their own. Many are judged on few rows, the better ones on more; if the best width or C is the last one tried,
+    the search goes further in that direction. The winner is fitted to all rows, exactly.
 
     Parameters
     ----------
     time_limit : float, optional
-        Seconds for all of it, the last fit included. By default the search takes about as long as ten fits to all rows
-        (or a few seconds where these are few), counted in fits and not in seconds, so that the same
-        rows give the same machine.
+        Seconds for everything, including the last fit. By default the search takes about as long as ten fits to all
+        rows (or a few seconds if there are few rows), counted in fits and not in seconds, so that the same rows give
+        the same machine.
     families : list of str, optional
-        Names of the families to choose from; by default all that suit the data. `families_for` tells them.
+        Names of the families to choose from; by default all that suit the data. `families_for` lists them.
     scoring : str, callable, list or dict, optional
         How a kernel is judged: "accuracy" (the default), "balanced", "auc", "log_loss", "f1", or what
         `SVCCV` takes.
     cv : int, splitter or iterable, optional
         How rows are split; five stratified folds by default.
     class_weight : dict or "balanced", optional
-        Weights of the classes. Where the score is balanced accuracy or F1, "balanced" is tried in any case.
+        Weights of the classes. If the score is balanced accuracy or F1, "balanced" is tried in any case.
     probability : bool or str, default=False
         Whether `predict_proba` is wanted, as in `SVC`; the score "log_loss" implies it.
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
     random_state : int, RandomState or None, default=None
-        Seed for drawing the rows that are few.
+        Seed for drawing the smaller samples of rows.
     memory_limit : int or str, optional
         Memory in bytes, or as text such as "2GiB"; by default half of the free memory.
     n_jobs : int, optional
         Number of threads; all cores by default.
     verbose : int, default=0
-        Above 0, print to standard error how far the search is.
+        If above 0, print the progress of the search to standard error.
     callbacks : list of callables, optional
         Functions called with a `SearchPoint` as the search goes on; a true return value ends it.
 
@@ -57,17 +57,17 @@ class AutoKernelClassifier(AutoKernel, TunedClassifier):
     ----------
     best_params_ : dict
         Family, width or length, and C of the winner. A width is in units of the median distance between rows, or of
-        what the relevances came to.
+        the width found with the relevances.
     best_score_ : float
         Its mean score over the folds.
     honest_score_, honest_error_ : float
-        The same without the luck of having been chosen (see the guide), and its standard error.
+        The same, corrected for the luck of being chosen (see the guide), and its standard error.
     best_estimator_ : SVC
         The machine fitted to all rows.
     kernel_, C_
         Its kernel and C.
     cv_results_ : dict of ndarrays
-        All that was tried, in the layout of `GridSearchCV`; ``n_resources`` says on how many rows.
+        Everything that was tried, in the layout of `GridSearchCV`; ``n_resources`` says on how many rows.
     best_index_, n_splits_, scorer_, multimetric_, refit_time_
         As in `SVCCV`.
     classes_ : ndarray
@@ -77,9 +77,9 @@ class AutoKernelClassifier(AutoKernel, TunedClassifier):
     status_ : Status
         How the search ended, or how the last fit did.
     certificate_, expansion_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, trace_
-        Of the fitted machine.
+        Attributes of the fitted machine.
     n_features_in_, feature_names_in_
-        Of the data, where they have features.
+        Number and names of the features, if the data have them.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class AutoKernelClassifier(AutoKernel, TunedClassifier):
             return getattr(scorer, "_response_method", None) == "predict_proba"
         except ValueError as error:
             raise ParameterError(
-                f"scoring must be one of {', '.join(CLASS_SCORES)}, a name that scikit-learn knows, or a function, "
+                f"scoring must be one of {', '.join(CLASS_SCORES)}, the name of a scikit-learn scorer, or a function, "
                 f"got {self.scoring!r}"
             ) from error
 

@@ -3,15 +3,15 @@
 A rung has some of the rows, the last one all of them (Jamieson & Talwalkar 2016). On a rung
 
 1. every kernel that is left is judged, along a few values of C;
-2. where the best of a line of kernels lies at an end of what was tried, or the best C does, and the score is within a
+2. if the best of a line of kernels is the last one tried on its side, or the best C is, and the score is within a
    standard error of the best of all, the line goes on beyond that end, until the best has neighbours on both sides;
 3. on the rung before the last, the best kernel gets neighbours at half the distance, other parameters of the
    machine are tried with it, and the best kernels of different lines are tried together;
-4. the best go on to the next rung, each with the C that was best for it and the two beside.
+4. the best go on to the next rung, each with the C that was best for it and its two neighbours.
 
-How many go on is counted in fits and not in seconds, so that the same rows and seed give the same answer. A limit
-of time does two things: a batch that would not leave enough of it for the last fit is shortened or left out, and
-what is left after the last rung is used, until the folds cannot tell the new from the old any more.
+How many go on is counted in fits and not in seconds, so that the same rows and seed give the same answer. A time
+limit does two things: a batch that would not leave enough time for the last fit is shortened or left out, and the time
+left after the last rung is used until the folds can no longer tell new settings from old ones.
 """
 
 import math
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-# A rung has so many times the rows of the one below, the first at least so many, and none more than the last number.
+# A rung has this many times the rows of the one below, the first has at least so many, and none more than the last.
 FACTOR = 3
 FIRST = 500
 MOST_ROWS = 12_000
@@ -46,13 +46,13 @@ FITS = 10.0
 OF_A_KERNEL = 5.0
 # How often a rung may go beyond its ends.
 TURNS = 10
-# The search ends where so many turns have gained less than this share of the standard error.
+# The search ends when this many turns have gained less than this share of the standard error.
 IDLE_TURNS = 2
 WORTH_MORE = 0.25
 # Kernels that are tried together.
 MOST_BLENDED = 3
 
-# Why a search ended that did not end itself.
+# Why a search was ended from outside.
 _ENDS = {Status.TIME_LIMIT: "the time was up", Status.INTERRUPTED: "it was stopped"}
 
 Batch = dict[Point, Sequence[float]]
@@ -67,14 +67,14 @@ class Climb:
     space : Space
     task : Task
     run : callable
-        ``run(settings, task, progress)`` gives the `Table` of some settings on a task.
+        ``run(settings, task, progress)`` returns the `Table` of some settings on a task.
     judge : str
         The score that decides.
     limits : Limits
     blend : callable
         The `Line` of some settings taken together, or None.
     best_possible : float or None
-        Of the score.
+        The best possible score.
     refits : bool
         Whether the best is fitted to all rows when the search has ended.
     nests : bool
@@ -91,10 +91,10 @@ class Climb:
     refits: bool = True
     nests: bool = False
     known: dict[Point, Judged] = field(default_factory=dict)
-    ending: str = "all that was planned had been tried"
+    ending: str = "everything planned had been tried"
 
     def search(self, random_state: Any, classifies: bool, is_gram: bool) -> Table:
-        """The `Table` of all that was tried."""
+        """The `Table` of everything that was tried."""
         self._tables: list[tuple[int, int, Table]] = []
         self._pace = self._left_out = 0.0
         parts = _parts(self.task, random_state, classifies, is_gram)
@@ -113,13 +113,13 @@ class Climb:
         self.ending = _ENDS.get(self.limits.reached(), self.ending)
         joined = together(self._tables)
         joined.planned = joined.state.size + int(self._left_out)
-        # Of many rows there is little luck to take out, and halves would take long.
+        # With many rows there is little luck to correct for, and halves would take long.
         if self.nests and len(parts) == 1 and self.limits.deadline is None and not self._is_over():
             joined.halves = self._on_halves(joined, classifies)
         return joined
 
     def _on_halves(self, joined: Table, classifies: bool) -> FloatArray | None:
-        """The scores of all settings on halves of what the folds learn from; None where there was no end to it."""
+        """The scores of all settings on halves of what the folds learn from; None if there was no time to finish."""
         part = halved(self.task, classifies)
         self._progress.insert(len(joined.settings) * len(part.folds), self.task.n // 2)
         table = self.run(joined.settings, part, self._progress)
@@ -129,7 +129,7 @@ class Climb:
     # --- a rung -----------------------------------------------------------------------------
 
     def _climb(self, batch: Batch, polishes: bool) -> Batch:
-        """Judge the kernels of a rung, and those beyond; returns what there is no time or need to judge again."""
+        """Judge the kernels of a rung, and those beyond its ends; returns those there was no time or need to judge."""
         before, self.known = self.known, {}
         self._judge_all(batch)
         for _ in range(TURNS):
@@ -143,13 +143,13 @@ class Climb:
         return {point: before[point].window(before[point].folds) for point in ranked if point not in self.known}
 
     def _judge_all(self, batch: Batch) -> None:
-        """Judge kernels line by line, so that the time of one tells what the next will take."""
+        """Judge kernels line by line, so that the time of one predicts that of the next."""
         waiting = dict(batch)
         for line in dict.fromkeys(point.line for point in batch):
             own = {point: waiting.pop(point) for point in batch if point.line == line}
             self._judge_some(self._in_time(own))
             if self._is_over():
-                # Stopped between two lines, each table is whole, and the search is not.
+                # Stopped between two lines: each table is complete, but the search is not.
                 self._left_out += sum(len(Cs) for Cs in waiting.values()) * len(self.task.folds)
                 return
 
@@ -179,7 +179,7 @@ class Climb:
         last = self._pace * float(self.task.n) ** 2 / len(self.task.folds) if self.refits else 0.0
         room = max(0, math.floor((limits.time_limit - limits.seconds - last) / one))
         if room < len(batch):
-            self.ending = "the time that was left was kept for the last fit"
+            self.ending = "the remaining time was needed for the last fit"
             self._left_out += sum(len(Cs) for Cs in list(batch.values())[room:]) * len(self.task.folds)
         return dict(list(batch.items())[:room])
 
@@ -210,7 +210,7 @@ class Climb:
             if own.score < best.score - best.error:
                 continue
             found[point] = own.wider_Cs(self.space)
-            # A neighbour that was judged with other values of C only says nothing of this one.
+            # A neighbour that was judged only with other values of C says nothing about this one.
             tried = self._values_of(point, own.best_C)
             for value in self.space.lines[point.line].beyond(tried, point.value):
                 found[replace(point, value=value)] = own.window(own.folds)
@@ -248,7 +248,7 @@ class Climb:
         count = min(self._most_promoted(rows), math.ceil(len(self.known) / 2))
         count = 1 if self._is_perfect() else max(2, count)
         ranked = sorted(self.known, key=lambda point: -self.known[point].score)
-        # The kernel by rule stays to the end: it gives way only to one that is better on all rows.
+        # The kernel chosen by rule stays to the end: it gives way only to one that is better on all rows.
         chosen = [*ranked[:count], *(point for point in ranked[count:] if point == Point(0, 1.0))]
         return {point: self.known[point].window(self.known[point].folds) for point in chosen}
 
@@ -276,17 +276,17 @@ class Climb:
                 batch = dict(list(waiting.items())[:FACTOR])
                 waiting = {point: Cs for point, Cs in waiting.items() if point not in batch}
             if not batch:
-                self.ending = "nothing was left to try"
+                self.ending = "there was nothing left to try"
                 return
             self._judge_all(batch)
             found = self._best()
             idle = 0 if found.score - mark > WORTH_MORE * found.error else idle + 1
         if idle >= IDLE_TURNS:
-            self.ending = "the last rounds gained less than the folds can tell apart"
+            self.ending = "the last rounds improved the score by less than the folds can tell"
 
 
 def _parts(task: "Task", random_state: Any, classifies: bool, is_gram: bool) -> list["Task"]:
-    """The task of each rung, the one of most rows last."""
+    """The task of each rung, the one with most rows last."""
     labels = task.y if classifies else np.zeros(task.n, np.intp)
     order = generator_of(random_state).permutation(task.n)
     shares, least = [min(1.0, MOST_ROWS / task.n)], _least_rows(labels)

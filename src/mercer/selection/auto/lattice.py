@@ -1,7 +1,7 @@
 """Where a search that finds its own way may go: kernels along lines, each with its values of C.
 
 A line is a family of kernels that differ in one number, such as a width; it begins with a few values and goes on
-beyond its ends, or between its values, when the scores ask for it.
+beyond its ends, or between its values, when the scores suggest it.
 """
 
 import math
@@ -23,13 +23,13 @@ class Line:
     fixed : dict
         What they have in common, as part of a setting.
     name : str or None
-        Of the number; None where the line is a single kernel.
+        The name of the number; None if the line is a single kernel.
     values : tuple of float
-        Those to begin with, ascending.
+        The values to begin with, ascending.
     step : float
-        The ratio of neighbours; of whole numbers, their difference. 0 where there are no others.
+        The ratio of neighbours, or the difference of whole numbers. 0 if there are no others.
     ends : (float, float)
-        Beyond which nothing is tried.
+        Bounds beyond which nothing is tried.
     is_whole : bool
     """
 
@@ -46,7 +46,7 @@ class Line:
         return {**self.fixed, **({} if self.name is None else {self.name: number})}
 
     def beyond(self, tried: Sequence[float], best: float) -> list[float]:
-        """The next value outwards, where the best of those tried is the last on its side."""
+        """The next value outwards, if the best of those tried is the last on its side."""
         return _beyond(tried, best, self.step, self.ends, self.is_whole)
 
     def between(self, tried: Sequence[float], best: float) -> list[float]:
@@ -69,17 +69,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Space:
-    """All that a search may try.
+    """Everything that a search may try.
 
     Attributes
     ----------
     lines : tuple of Line
     Cs : tuple of float
-        To begin with, ascending.
+        The values of C to begin with, ascending.
     step : float
-        The ratio of neighbouring values of C; 1 where others are not to be tried.
+        The ratio of neighbouring values of C; 1 if no others are to be tried.
     ends : (float, float)
-        Of C.
+        The bounds of C.
     extras : tuple of dict
         Other parameters of the machine, tried with the best kernel; each instead of what the template has.
     """
@@ -91,7 +91,7 @@ class Space:
     extras: tuple[Mapping[str, Any], ...] = ()
 
     def setting(self, point: Point, C: float) -> dict[str, Any]:
-        """A setting as it is numbered, tried and told."""
+        """A setting as it is numbered, tried and reported."""
         return {**self.lines[point.line].setting(point.value), **dict(point.extras), "C": C}
 
     def beginning(self) -> list[Point]:
@@ -110,7 +110,7 @@ class Judged:
 
     @property
     def best_C(self) -> float:
-        """The smallest C of the best mean score."""
+        """The smallest C with the best mean score."""
         return max(sorted(self.folds), key=self.mean)
 
     @property
@@ -119,12 +119,12 @@ class Judged:
 
     @property
     def error(self) -> float:
-        """The standard error of the best mean score, as the folds have it."""
+        """The standard error of the best mean score over the folds."""
         scores = self.folds[self.best_C]
         return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else 0.0
 
     def wider_Cs(self, space: Space) -> list[float]:
-        """The next C outwards, where the best is the last on its side."""
+        """The next C outwards, if the best is the last on its side."""
         return _beyond(sorted(self.folds), self.best_C, space.step if space.step > 1 else 0.0, space.ends, False)
 
     def window(self, known: Iterable[float]) -> list[float]:

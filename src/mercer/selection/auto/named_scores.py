@@ -1,4 +1,4 @@
-"""Scores by the words that people have for them."""
+"""Scores by their everyday names."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from mercer._types import Array, FloatArray
 
 CLASS_SCORES = ("accuracy", "balanced", "auc", "log_loss", "f1")
 QUANTITY_SCORES = ("r2", "mae")
-# Those that scikit-learn has under another name, whatever the targets.
+# Those with another name in scikit-learn, whatever the targets.
 _SAME = {
     "balanced": "balanced_accuracy",
     "log_loss": "neg_log_loss",
@@ -18,9 +18,9 @@ _SAME = {
 
 
 def named_score(scoring: Any, y: Array, classifies: bool) -> Any:
-    """What scikit-learn takes for one of these words; anything else as it is.
+    """What scikit-learn takes for one of these names; anything else is returned unchanged.
 
-    "auc" is the area under the curve, of several classes the mean over each against the others; "f1" is that of the
+    "auc" is the area under the curve, for several classes the mean over each against the others; "f1" is that of the
     second of two classes, and the mean over several.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What a search may claim of itself: each fold is judged by a choice that has not seen its rows at all.
+"""What a search may claim for itself: each fold is scored by a choice that has not seen its rows at all.
 
 The folds of a search learn from each other's rows. A kernel that happens to suit the noise between two folds is lucky
 on both, so that no choice among folds can show its luck. Here the rows outside a fold are halved, each half is learnt
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def halved(task: "Task", classifies: bool) -> "Task":
-    """The task whose folds are two halves, this way and that, of what each fold learns from.
+    """The task whose folds are two halves, each way round, of what each fold learns from.
 
-    Kernels that are learnt keep what they have learnt from both halves, which takes most of the time of a small search.
-    It makes them look better than they are to the choice, and not to the fold, whose labels they have not seen.
+    Learnt kernels keep what they have learnt from both halves, which takes most of the time of a small search. This
+    makes them look better than they are to the choice, but not to the fold, whose labels they have not seen.
     """
     folds, learnt = [], {}
     for train, _ in task.folds:
@@ -46,13 +46,13 @@ def nested_score(scores: FloatArray, halves: FloatArray) -> tuple[float, float]:
     Parameters
     ----------
     scores : ndarray of shape (settings, folds)
-        NaN where a setting was not judged.
+        NaN if a setting was not judged.
     halves : ndarray of shape (settings, 2 folds)
-        On the halves of what each fold learns from.
+        Scores on the halves of what each fold learns from.
 
     Examples
     --------
-    The halves of either fold prefer the first setting, so it is its scores on the folds that count:
+    The halves of either fold prefer the first setting, so its scores on the folds are the ones that count:
 
     >>> import numpy as np
     >>> from mercer.selection.auto.nested import nested_score
@@ -66,7 +66,7 @@ def nested_score(scores: FloatArray, halves: FloatArray) -> tuple[float, float]:
     if not whole.any():
         return np.nan, np.nan
     scores, inner = scores[whole], inner[whole]
-    # Settings that do equally well count alike: their order says nothing.
+    # Settings that do equally well count equally: their order means nothing.
     chosen = inner >= inner.max(axis=0) - 1e-12
     folds = (chosen * scores).sum(axis=0) / chosen.sum(axis=0)
     error = float(np.std(folds, ddof=1) / np.sqrt(len(folds))) if len(folds) > 1 else np.nan

@@ -9,25 +9,25 @@ from mercer.selection.auto.auto_kernel import AutoKernel
 from mercer.selection.tuning.search import Task
 from mercer.selection.tuning.tuned import TunedRegressor
 
-# Half the width of the tube in deviations of the targets: to begin with, and what is tried with the best kernel.
+# Half the width of the tube in standard deviations of the targets: at first, and those tried with the best kernel.
 EPSILON = 0.1
 EPSILONS = (0.01, 0.3)
 
 
 class AutoKernelRegressor(AutoKernel, TunedRegressor):
-    """Support vector regression that chooses its kernel from several families, C and epsilon, within a budget of time.
+    """Support vector regression that chooses its kernel from several families, C and epsilon, within a time budget.
 
     It searches as `AutoKernelClassifier` does. C and epsilon are in units of the targets' standard deviation
-    while it searches, and in units of y in what it tells.
+    during the search, and in units of y in the results.
 
     Parameters
     ----------
     time_limit : float, optional
-        Seconds for all of it, the last fit included. By default the search takes about as long as ten fits to all rows
-        (or a few seconds where these are few), counted in fits and not in seconds, so that the same
-        rows give the same machine.
+        Seconds for everything, including the last fit. By default the search takes about as long as ten fits to all
+        rows (or a few seconds if there are few rows), counted in fits and not in seconds, so that the same rows give
+        the same machine.
     families : list of str, optional
-        Names of the families to choose from; by default all that suit the data. `families_for` tells them.
+        Names of the families to choose from; by default all that suit the data. `families_for` lists them.
     scoring : str, callable, list or dict, optional
         How a kernel is judged: "r2" (the default), "mae", or what `SVRCV` takes.
     cv : int, splitter or iterable, optional
@@ -35,13 +35,13 @@ class AutoKernelRegressor(AutoKernel, TunedRegressor):
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of y.
     random_state : int, RandomState or None, default=None
-        Seed for drawing the rows that are few.
+        Seed for drawing the smaller samples of rows.
     memory_limit : int or str, optional
         Memory in bytes, or as text such as "2GiB"; by default half of the free memory.
     n_jobs : int, optional
         Number of threads; all cores by default.
     verbose : int, default=0
-        Above 0, print to standard error how far the search is.
+        If above 0, print the progress of the search to standard error.
     callbacks : list of callables, optional
         Functions called with a `SearchPoint` as the search goes on; a true return value ends it.
 
@@ -58,9 +58,9 @@ class AutoKernelRegressor(AutoKernel, TunedRegressor):
     kernel_, C_
         Its kernel and C.
     certificate_, expansion_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, trace_
-        Of the fitted machine.
+        Attributes of the fitted machine.
     n_features_in_, feature_names_in_
-        Of the data, where they have features.
+        Number and names of the features, if the data have them.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Families of kernels that a search may choose from, by what the data are."""
+"""Families of kernels that a search may choose from, depending on the data."""

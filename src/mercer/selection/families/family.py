@@ -7,7 +7,7 @@ from typing import Any
 
 from mercer.selection.auto.lattice import Line
 
-# Beyond so many times the usual width all rows are alike, and below so little every row is alone.
+# Above this multiple of the usual width all rows look alike, and below this one every row is alone.
 WIDTHS = (2.0**-8, 2.0**8)
 
 
@@ -21,9 +21,9 @@ class Family:
     make : callable
         The kernel, or the recipe by which a fit learns one, for a value of the number.
     values : tuple of float
-        To begin with, ascending.
+        The values to begin with, ascending.
     number : str or None
-        What the number is called.
+        The name of the number.
     step, ends, is_whole
         As in `Line`.
     """

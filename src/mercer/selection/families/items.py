@@ -29,7 +29,7 @@ SHAPES = ("rough", "once smooth", "gaussian")
 
 
 def item_families(X: Rows, weights: FloatArray | None = None) -> tuple[Family, ...]:
-    """What may suit items that are no rows of numbers, by what the first of them is.
+    """Families that may suit items other than rows of numbers, judged by the first of them.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def item_families(X: Rows, weights: FloatArray | None = None) -> tuple[Family, .
 
 
 def text_families(texts: Sequence[str]) -> tuple[Family, ...]:
-    """Words and letters, rare ones counting more, where there are words; else stretches of letters as they are."""
+    """Words and letters, with rare ones counting more, if there are words; otherwise plain runs of letters."""
     if has_words(texts):
         words = by_length("words", lambda most: _of_words(most).bind(texts), (1, 2), 4)
         if are_long(texts):
@@ -88,10 +88,10 @@ _OF_TREES = (
 
 
 def table_families(X: Any, weights: FloatArray | None = None) -> tuple[Family, ...]:
-    """The kernel that tables have by rule, in three shapes and several widths, and a kernel for each column.
+    """The kernel chosen for tables by rule, in three shapes and several widths, and a kernel for each column.
 
     "rough", "once_smooth" and "gaussian" have a weight for each column, learnt from the labels; in "table" all columns
-    count alike.
+    count equally.
     """
     whole, _ = kernel_for(X)
     if not isinstance(whole, Kernel):

@@ -1,7 +1,7 @@
 """Kernels that are learnt from labels: a recipe, which each fold follows with the rows that it learns from.
 
-A kernel fitted to all labels would have seen those by which a fold judges it. So a search hands on the recipe; a
-fold, and the last fit, make the kernel from their own rows.
+A kernel fitted to all labels would have seen those by which a fold judges it. So a search passes on the recipe; each
+fold, and the last fit, makes the kernel from its own rows.
 """
 
 from collections.abc import Hashable
@@ -16,7 +16,7 @@ from mercer.kernels.base.kernel import Kernel
 from mercer.problems.mkl.alignment import AlignmentProblem, class_targets
 from mercer.solvers.mkl.alignment import align
 
-# Rows that weights are learnt from, at most.
+# The most rows from which weights are learnt.
 MOST_ROWS = 800
 
 
@@ -32,7 +32,7 @@ class Recipe(Protocol):
         """What is learnt from rows and targets; a row of weight two counts as two."""
 
     def kernel(self, learnt: Any) -> Kernel:
-        """The kernel that comes of it."""
+        """The kernel that results."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Aligned:
         return self.kernels
 
     def learn(self, X: Any, y: Array, weights: FloatArray | None, classifies: bool) -> FloatArray:
-        """The weights of the kernels, of sum 1."""
+        """The weights of the kernels, which sum to 1."""
         return self.measure(*sample_of(X, y, weights, classifies))
 
     def measure(self, X: Rows, targets: FloatArray, weights: FloatArray) -> FloatArray:
@@ -59,7 +59,7 @@ class Aligned:
         return align(AlignmentProblem(M, a, float(np.linalg.norm(targets.T @ targets))))
 
     def kernel(self, learnt: FloatArray) -> Kernel:
-        """The weighted sum, without kernels of weight 0."""
+        """The weighted sum, without kernels whose weight is 0."""
         pairs = list(zip(learnt.tolist(), self.kernels, strict=True))
         used = [(weight, kernel) for weight, kernel in pairs if weight > 0.0]
         parts = tuple(kernel if len(used) == 1 else weight * kernel for weight, kernel in used)
@@ -96,7 +96,7 @@ def sample_of(X: Any, y: Array, weights: FloatArray | None, classifies: bool) ->
 
 
 def _different(X: Any, y: Array, weights: FloatArray) -> tuple[IndexArray, FloatArray]:
-    """(one of each of the rows that count, what they count for): a row that is there twice is a row of weight two."""
+    """(the distinct rows that count, the weight of each): a row that occurs twice is a row of weight two."""
     used = np.flatnonzero(weights)
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
         return used, weights[used]
@@ -115,7 +115,7 @@ def _targets(y: Array, classifies: bool) -> FloatArray:
 
 
 def _sample(y: Array, classifies: bool) -> IndexArray:
-    """At most so many rows, the same each time; of classes, alike shares."""
+    """A bounded number of rows, the same each time; for classes, in equal proportions."""
     if len(y) <= MOST_ROWS:
         return np.arange(len(y))
     order = np.random.RandomState(0).permutation(len(y))

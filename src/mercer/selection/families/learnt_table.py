@@ -1,4 +1,4 @@
-"""The kernel that tables and rows of numbers have by rule, as a recipe that each fold follows with its own rows."""
+"""The kernel chosen for tables and rows of numbers by rule, as a recipe that each fold follows with its own rows."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from mercer._types import FloatArray
 from mercer.estimators.auto.table_kernel import never, table_kernel
 from mercer.kernels.base.kernel import Kernel
 
-# Of the search for relevances, a tenth of a second at most.
+# Bounds on the search for relevances: a tenth of a second at most.
 _LAST_STEPS = 6
 
 
@@ -20,7 +20,7 @@ def learnt(shape: str) -> Callable[[float], "LearntTable"]:
 
 @dataclass(frozen=True)
 class LearntTable:
-    """The recipe of the kernel that tables have by rule, its columns weighed by the labels."""
+    """The recipe for the kernel chosen for tables by rule, with columns weighted by what the labels say."""
 
     shape: str
     width: float = 1.0
@@ -40,7 +40,7 @@ class LearntTable:
 
 
 def _end() -> Callable[[], bool]:
-    """When to leave off learning: as the limits of the search say; the last fit of a search that was ended has a few
+    """When to stop learning: when the limits of the search say so; the last fit of a search that was ended gets a few
     steps, which are better than none."""
     ends = ends_in_force()
     if ends is None:

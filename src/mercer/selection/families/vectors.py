@@ -1,7 +1,7 @@
 """Families of kernels for rows of numbers.
 
 Widths are in units of the median distance between rows, so that 1 is the usual one whatever the data. Dense columns are
-brought to mean 0 and deviation 1 first, measured once on all rows: no label has a part in it.
+brought to mean 0 and standard deviation 1 first, measured once on all rows: no labels are involved.
 """
 
 import math
@@ -28,12 +28,12 @@ from mercer.selection.families.learnt_table import learnt
 # More columns than this are not given a kernel, or a relevance, each.
 MOST_ADDED = 60
 MOST_RELEVANT = 200
-# Deviations of columns that differ by less than this factor may be meant as they are, as those of pixels.
+# Columns whose standard deviations differ by less than this factor may need no scaling, like pixels.
 SAME_SCALE = 100.0
 
 
 def vector_families(X: Rows, weights: FloatArray | None = None) -> tuple[Family, ...]:
-    """What may suit rows of numbers, the simplest first; `weights` say how many rows each counts for.
+    """Families that may suit rows of numbers, the simplest first; `weights` say how many rows each counts for.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _of_dense(X: np.ndarray, weights: FloatArray | None) -> tuple[Family, ...]:
 
 
 def _additive(scaling: Standardized, width: float) -> Kernel:
-    """The mean over columns of a Gaussian of each; its width is in deviations."""
+    """The mean over columns of a Gaussian of each, whose width is in standard deviations."""
     means, deviations = np.asarray(scaling.mean), np.asarray(scaling.deviation)
     one = RBF(0.5 / width**2)
     parts = {j: Standardized(one, (float(means[j]),), (float(deviations[j]),)) for j in range(len(means))}

@@ -1,4 +1,4 @@
-"""Which way to go with so many rows: exact, linear, of low rank, or on several machines; and why."""
+"""Which way to go with a given number of rows: exact, linear, low rank, or on several machines; and why."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # A fit that takes longer than this deserves advice.
 LONG = 60.0
 GROWS = "whose time grows as n"
-# Landmarks that leave more than this of a kernel are no answer to a fit that takes long.
+# Landmarks that leave out more than this share of a kernel are no answer to a long fit.
 TOO_MUCH = 0.1
 # What is too long for one machine.
 TOO_LONG_FOR_ONE = 1800.0
@@ -35,12 +35,12 @@ TOO_LONG_FOR_ONE = 1800.0
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What was seen of the kernel on a sample.
+    """What a sample shows about the kernel.
 
     Attributes
     ----------
     rank, of : int
-        Dimensions that hold 99 % of the variance, of how many rows; `rank` is None where that cannot be said.
+        Dimensions that hold 99% of the variance, of how many rows; `rank` is None if that is not known.
     loss : LowRankLoss or None
     """
 
@@ -49,10 +49,10 @@ class Spectrum:
     loss: LowRankLoss | None = None
 
     def findings(self) -> list[Finding]:
-        """What there is to say of it."""
+        """What there is to say about it."""
         found = []
         if self.rank is not None:
-            message = f"{self.rank} dimensions hold 99 % of the variance of {self.of} rows in feature space"
+            message = f"{self.rank} dimensions hold 99% of the variance of {self.of} rows in feature space"
             found.append(Finding("rank", message))
         if self.loss is not None:
             found.append(Finding("low rank", str(self.loss)))
@@ -60,7 +60,7 @@ class Spectrum:
 
 
 def spectrum(last: "BaseEstimator", seen: "Seen | None", fitted: Sequence[Any]) -> Spectrum:
-    """What a sample says of the kernel; nothing where that cannot be said."""
+    """What a sample says about the kernel; empty if it says nothing."""
     kernel = _kernel_of(last, fitted)
     X = None if seen is None else seen.X if isinstance(seen.X, list) else seen.numbers
     if X is None or is_gram(last) or not isinstance(kernel, (str, Kernel)) or is_auto(kernel):
@@ -77,7 +77,7 @@ def spectrum(last: "BaseEstimator", seen: "Seen | None", fitted: Sequence[Any]) 
 
 
 def _kernel_of(last: "BaseEstimator", fitted: Sequence[Any]) -> Any:
-    """The kernel that is asked for; of several, their sum with the weights that a sample taught."""
+    """The requested kernel; if there are several, their sum with the weights learnt from a sample."""
     if isinstance(last, WeightedKernelModel):
         return fitted[-1][1].kernel_ if fitted else None
     return getattr(last, "kernel", None)
@@ -93,11 +93,11 @@ def advice(
     d = 0 if seen is None else seen.n_columns
     is_named_linear = (isinstance(kernel, str) and kernel == "linear") or type(kernel).__name__ == "Linear"
     if is_named_linear and n > d and _linear_rival(last):
-        return "linear", f"a linear kernel on {n} rows of {d} columns is {_linear_rival(last)} problem, {GROWS}"
+        return "linear", f"a linear kernel on {n} rows of {d} columns is a problem for {_linear_rival(last)}, {GROWS}"
     if kernel is not None and seen is not None and sparse.issparse(seen.X) and d > n:
-        return "linear", f"sparse rows of {d} columns, more than the {n} rows, are told apart by planes"
+        return "linear", f"with {d} sparse columns for only {n} rows, a plane can separate the rows"
     if np.isnan(seconds):
-        return "exact", "nothing could be measured that speaks against it"
+        return "exact", "no measurement speaks against it"
     if not seconds > LONG:
         return "exact", f"the fit takes about {seconds:.2g} s"
     return _for_long_fits(n, seconds, found.loss)
@@ -110,21 +110,21 @@ def _for_long_fits(n: int, seconds: float, loss: LowRankLoss | None) -> tuple[st
     if loss.left > TOO_MUCH:
         return (
             "exact",
-            f"{takes}, and the kernel has no low rank here: {loss}; a time_limit keeps the best model so far",
+            f"{takes}, and the kernel does not have low rank here: {loss}; a time_limit keeps the best model so far",
         )
     landmarks = min(loss.enough or USUAL, USUAL)
     restricted = loss.seconds(n, landmarks)
     if restricted > seconds:
-        return "exact", f"{takes}, no more than with low rank (about {restricted:.2g} s)"
+        return "exact", f"{takes}, no longer than with low rank (about {restricted:.2g} s)"
     if restricted > TOO_LONG_FOR_ONE:
-        return "cluster", f"{takes}, and of low rank still {restricted:.2g} s on one machine: {loss}"
-    return "low-rank", f"{takes}, of low rank some {restricted:.2g} s: {loss}"
+        return "cluster", f"{takes}, and with low rank still {restricted:.2g} s on one machine: {loss}"
+    return "low-rank", f"{takes}, with low rank about {restricted:.2g} s: {loss}"
 
 
 def _linear_rival(last: "BaseEstimator") -> str | None:
-    """Whose problem that of a linear kernel is; None where nobody is known."""
+    """The linear machine for the problem of a linear kernel; None if there is none."""
     if is_classifier(last):
-        return "LinearSVC's"
+        return "LinearSVC"
     if "Ridge" in type(last).__name__:
-        return "ridge regression's (scikit-learn's Ridge)"
-    return "LinearSVR's" if is_regressor(last) else None
+        return "ridge regression (scikit-learn's Ridge)"
+    return "LinearSVR" if is_regressor(last) else None

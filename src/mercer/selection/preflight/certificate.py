@@ -1,4 +1,4 @@
-"""What the certificate of a fit will take, and what it will rest on."""
+"""How long the certificate of a fit will take, and what it will be based on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from mercer.selection.preflight.timer import CoreTimer
 
 @dataclass(frozen=True)
 class CertificateForecast:
-    """Seconds of a certificate, and whether everything is recomputed for it, when it is read, or `fit` computes it."""
+    """Seconds for a certificate, and whether it is recomputed from scratch when it is read, or computed by `fit`."""
 
     seconds: float
     is_full: bool
 
     def __str__(self) -> str:
         if self.is_full:
-            return f"certificate {self.seconds:.2g} s when it is read"
-        return f"certificate {self.seconds:.2g} s of them, with what the solver has taken over"
+            return f"the certificate takes {self.seconds:.2g} s when it is read"
+        return f"the certificate is {self.seconds:.2g} s of that, with values reused from the solver"
 
 
 def forecast(n: int, d: int, fitted: Sequence[tuple[int, Any]]) -> CertificateForecast | None:
-    """From the last sample's certificate; None where a model has none, or it is not of a dual in signed form."""
+    """From the last sample's certificate; None if a model has none, or its dual is not in signed form."""
     if not fitted or not isinstance(fitted[-1][1], KernelModel):
         return None
     rows, model = fitted[-1]
@@ -40,7 +40,7 @@ def forecast(n: int, d: int, fitted: Sequence[tuple[int, Any]]) -> CertificateFo
     except MercerError:
         return None
     free, support = support_of(fitted, n)
-    # Of several classes each machine has two, and support vectors grow with their rows at most.
+    # With several classes each machine has two of them, and support vectors grow at most with their rows.
     growth = n / rows * (support / len(model.support_) if support else n / rows)
     is_full = not certifier.takes_over or growth * certifier.work * max(1.0, d / USUAL_COST) <= SMALL_WORK
     share = 1.0 if is_full else min(1 / taken_over.ONE_IN, taken_over.MOST / n, (1.25 * taken_over.SAMPLE + free) / n)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to know about the data; `is_problem` where it asks for something to be done."""
+    """Something to know about the data; `is_problem` if something should be done about it."""
 
     subject: str
     message: str

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
 
 
-# Columns whose spreads differ by more than this drown each other.
+# If the spreads of columns differ by more than this, some drown out the others.
 UNEQUAL_SCALES = 100.0
-# A class with less than this share of the rows is easily given up.
+# A class with less than this share of the rows is easily ignored.
 SMALL_CLASS = 0.05
-# Rows whose kernel matrix tells the rank.
+# Rows whose kernel matrix shows the rank.
 RANK_ROWS = 400
 # Eigenvalues that make up this share of their sum are the rank that counts.
 EXPLAINED = 0.99
 
 
 def scaling(X: Rows) -> list[Finding]:
-    """Whether columns of numbers have spreads of the same size."""
+    """Whether numeric columns have similar spreads."""
     spread = _deviations(X)
     constant, moving = int(np.sum(spread == 0)), spread[spread > 0]
     found = []
@@ -39,11 +39,11 @@ def scaling(X: Rows) -> list[Finding]:
     ratio = float(moving.max() / moving.min())
     if ratio > UNEQUAL_SCALES and not sparse.issparse(X):
         message = (
-            f"the widest column spreads {ratio:.3g} times as far as the narrowest, and decides alone what is alike; "
+            f"the widest column spreads {ratio:.3g} times as far as the narrowest, and alone decides what is similar; "
             "put StandardScaler before the estimator"
         )
         return [*found, Finding("scaling", message, is_problem=True)]
-    return [*found, Finding("scaling", f"spreads of the columns differ by a factor of {ratio:.3g}")]
+    return [*found, Finding("scaling", f"the spreads of the columns differ by a factor of {ratio:.3g}")]
 
 
 def _deviations(X: Rows) -> FloatArray:
@@ -60,8 +60,8 @@ def not_finite(X: Rows) -> int:
 
 
 def repetitions(X: Rows, codes: IndexArray | None) -> list[Finding]:
-    """Rows or items that occur more than once, and those of them that contradict each other; nothing where it
-    cannot be told which are the same."""
+    """Rows or items that occur more than once, and those of them that contradict each other; nothing if items cannot
+    be compared."""
     keys = _keys(X)
     if keys is None:
         return []
@@ -69,7 +69,9 @@ def repetitions(X: Rows, codes: IndexArray | None) -> list[Finding]:
     copies = len(keys) - len(first)
     if copies == 0:
         return [Finding("duplicates", "no row occurs twice")]
-    found = [Finding("duplicates", f"{copies} of {len(keys)} rows are copies of others; a weight of two is the same")]
+    found = [
+        Finding("duplicates", f"{copies} of {len(keys)} rows are copies of others; a weight of two would do the same")
+    ]
     if codes is not None:
         lowest = np.full(len(first), np.inf)
         highest = np.full(len(first), -np.inf)
@@ -78,7 +80,7 @@ def repetitions(X: Rows, codes: IndexArray | None) -> list[Finding]:
         torn = int(counts[lowest != highest].sum())
         if torn:
             message = (
-                f"{torn} rows are equal to others with another target: no function fits them, and large C tries to"
+                f"{torn} rows are equal to others with another target: no function fits them, though a large C tries to"
             )
             found.append(Finding("contradictions", message, is_problem=True))
         else:
@@ -87,7 +89,7 @@ def repetitions(X: Rows, codes: IndexArray | None) -> list[Finding]:
 
 
 def _keys(X: Rows) -> Array | None:
-    """A number for each row or item, the same for those that are the same; None where that cannot be told."""
+    """A number for each row or item, the same for equal ones; None if they cannot be compared."""
     numbers = numbers_of(X)
     if numbers is not None and not not_finite(numbers):
         return _row_keys(numbers)
@@ -103,7 +105,7 @@ def _keys(X: Rows) -> Array | None:
 
 
 def _content(item: Any) -> Hashable:
-    """What an item consists of, to be compared; a TypeError where that is not known."""
+    """What an item consists of, for comparison; raises TypeError if that is not known."""
     if isinstance(item, dict):
         return frozenset((key, _content(value)) for key, value in item.items())
     if isinstance(item, (list, tuple)):
@@ -111,8 +113,8 @@ def _content(item: Any) -> Hashable:
     if isinstance(item, np.ndarray):
         return item.shape, item.tobytes()
     if cast(Any, type(item).__eq__) is object.__eq__ and item is not None:
-        raise TypeError(f"objects of type {type(item).__name__} have no content that is known")
-    # NaN, which is no number, is the same as NaN here.
+        raise TypeError(f"objects of type {type(item).__name__} have no known content")
+    # NaN is taken to be equal to NaN here.
     return "missing" if item != item else item  # noqa: PLR0124
 
 
@@ -132,7 +134,9 @@ def balance(classes: Array, codes: IndexArray) -> list[Finding]:
     more = "" if len(classes) <= 6 else f" and {len(classes) - 6} more"
     smallest = counts.min() / counts.sum()
     if smallest < SMALL_CLASS / max(1, len(classes) - 1):
-        message = f"{told}{more}; the smallest is {100 * smallest:.2g} % of the rows: class_weight='balanced' heeds it"
+        message = (
+            f"{told}{more}; the smallest is {100 * smallest:.2g}% of the rows: class_weight='balanced' allows for it"
+        )
         return [Finding("balance", message, is_problem=True)]
     return [Finding("balance", f"{told}{more}")]
 
@@ -143,13 +147,13 @@ def nu_is_feasible(nu: float, classes: Array, codes: IndexArray) -> list[Finding
     least, most = counts.min(), counts.max()
     largest = 2.0 * least / (least + most)
     if nu > largest:
-        message = f"nu={nu:g} has no solution for the smallest and the largest class; at most {largest:.4g} has one"
+        message = f"nu={nu:g} has no solution for the smallest and the largest class; nu must be at most {largest:.4g}"
         return [Finding("nu", message, is_problem=True)]
-    return [Finding("nu", f"nu={nu:g} is feasible: up to {largest:.4g} would be")]
+    return [Finding("nu", f"nu={nu:g} is feasible: anything up to {largest:.4g} would be")]
 
 
 def kernel_rank(kernel: "Kernel", X: Rows, rows: IndexArray) -> tuple[int, int]:
-    """(dimensions that hold 99 % of the variance in feature space, of how many rows), from a sample."""
+    """(dimensions that hold 99% of the variance in feature space, of how many rows), from a sample."""
     sample = rows[:: max(1, len(rows) // RANK_ROWS)][:RANK_ROWS]
     part = [X[i] for i in sample] if isinstance(X, list) else X[sample]
     K = resolve(kernel, X=part)(part, dtype=np.float64) if kernel is not None else np.asarray(part)[:, sample]

@@ -1,4 +1,4 @@
-"""Columns that give the target away: one of them predicts it alone."""
+"""Columns that give the target away: each predicts it all by itself."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from mercer.kernels.vector.matern import Matern
 from mercer.selection.preflight.finding import Finding
 from mercer.solvers.relevance import left_out
 
-# Rows that tell; fewer than the least tell nothing. Columns that are looked at, at most.
+# Rows examined; too few say nothing. The most columns examined.
 MOST_ROWS, FEWEST_ROWS, MOST_COLUMNS = 250, 30, 200
 # The share of the variance, or of the classes that the most frequent one does not have, that is too good to be true.
 QUANTITY, CLASSES = 0.9, 0.97
@@ -35,7 +35,7 @@ def leaks(X: Rows, y: Array, is_quantity: bool) -> list[Finding]:
     >>> y = np.random.default_rng(0).normal(size=60)
     >>> rows = [{"x": k % 7, "copy": 2 * value + 1} for k, value in enumerate(y)]
     >>> print(leaks(rows, y, is_quantity=True)[0].message[:75])
-    'copy' predicts the target alone (100 % of what there is to explain); if it
+    'copy' alone predicts the target (100% of what there is to explain); if it
     """
     table = _as_table(X)
     if table is None or not FEWEST_ROWS <= len(table) == len(y) or not 1 < len(table.names) <= MOST_COLUMNS:
@@ -44,7 +44,7 @@ def leaks(X: Rows, y: Array, is_quantity: bool) -> list[Finding]:
     part, y = table[rows], np.asarray(y)[rows]
     told = {name: share for name in table.names if (share := _explained(part, name, y, is_quantity)) is not None}
     least = QUANTITY if is_quantity else CLASSES
-    named = [f"{name!r} predicts the target alone ({share:.0%} of what there is to explain)".replace("%", " %")
+    named = [f"{name!r} alone predicts the target ({share:.0%} of what there is to explain)"
              for name, share in sorted(told.items(), key=lambda each: -each[1]) if share >= least]  # fmt: skip
     if not named:
         return []
@@ -60,7 +60,7 @@ def _as_table(X: Rows) -> Frame | None:
 
 
 def _explained(table: Frame, name: Any, y: Array, is_quantity: bool) -> float | None:
-    """What one column explains of the target of rows left out; None where it cannot be asked."""
+    """How much of the target one column explains on rows left out; None if that cannot be determined."""
     try:
         ways = reading_of(table.column(name)).ways
         if not ways:

@@ -1,4 +1,4 @@
-"""Fits of growing samples, and what their times say of all rows."""
+"""Fits of growing samples, and what their times say about all rows."""
 
 import time
 import warnings
@@ -25,12 +25,12 @@ FIRST_ROWS = 250
 WARM_UP_ROWS = 60
 # A fit that takes no more than this share of the time is measured twice; the faster one counts.
 AGAIN = 0.4
-# Growth of the time with the number of rows that is believed: a fit reads every row, and no solver here is worse.
+# Plausible growth of the time with the number of rows: a fit reads every row, and no solver here is worse.
 LEAST_EXPONENT, MOST_EXPONENT = 1.0, 2.5
 
 
 def fair_order(n: int, codes: IndexArray | None) -> IndexArray:
-    """All rows, so that the first of them are a fair sample of every class."""
+    """All rows, in an order in which the first of them are a fair sample of every class."""
     shuffled = np.random.default_rng(0).permutation(n)
     if codes is None:
         return shuffled
@@ -53,7 +53,7 @@ def measure(
     seconds: float,
     codes: IndexArray | None,
 ) -> tuple[list[tuple[int, float]], list[tuple[int, Any]], str]:
-    """((rows, seconds) of fits on growing samples, (rows, last step) of each, what fit said where it refused)."""
+    """((rows, seconds) of fits on growing samples, (rows, last step) of each, what fit said if it refused)."""
     last, n, waited = last_step(estimator), len(order), 0.0
     is_matrix = is_gram(last)
 
@@ -88,7 +88,7 @@ def measure(
                 begin, took = begin + max(0.0, took - again), min(took, again)
             measured.append((m, took))
             fitted.append((m, last_step(model)))
-            # A machine that is busy may make it take twice as long, not for ever.
+            # On a busy machine it may take twice as long, but not forever.
             left = seconds - (time.perf_counter() - begin - min(waited, seconds))
             is_long = took * GROWTH**1.5 > (2.0 * seconds if _goes_another_way(last, codes, m, n) else left)
             if m == n or is_long:
@@ -99,8 +99,8 @@ def measure(
 
 
 def _goes_another_way(estimator: "BaseEstimator", codes: IndexArray | None, m: int, n: int) -> bool:
-    """Whether m rows are fitted in another way than all are: the time for the one says little of the time for the
-    other. All of a small kernel matrix is computed; pairs of small classes are solved to rounding error."""
+    """Whether m rows are fitted in a different way from all rows, so that one time says little about the other. All of
+    a small kernel matrix is computed; pairs of small classes are solved to rounding error."""
     is_stored = hasattr(estimator, "kernel") and m <= policy.STORED_SIZE < n
     return is_stored or are_pairs_small(estimator, codes, m, n)
 

@@ -1,4 +1,4 @@
-"""What memory a fit will take, from the rules by which it is allocated and from fits to samples."""
+"""How much memory a fit will take, from the rules by which it is allocated and from fits to samples."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ def bytes_of_fit(
     fitted : list of (rows, model)
         Fits to growing samples.
     is_transformed : bool, default=False
-        Whether the rows are not the data, but made of them.
+        Whether the rows are not the data themselves, but made from them.
     """
     if sparse.issparse(X):
         cost = X.nnz / X.shape[0]
@@ -68,7 +68,7 @@ def bytes_of_fit(
 
 
 def _of_several(estimator: "BaseEstimator", X: Rows, n: int, d: int) -> int | None:
-    """Bytes for the matrices of all kernels that are not given, and two sums of them; None where they have no room."""
+    """Bytes for the matrices of all kernels that are not given, and two sums of them; None if there is no room."""
     if is_given(estimator.kernels):
         own = 0
     elif isinstance(estimator.kernels, str):
@@ -81,7 +81,7 @@ def _of_several(estimator: "BaseEstimator", X: Rows, n: int, d: int) -> int | No
 
 def support_of(fitted: Sequence[Any], n: int) -> tuple[int, int]:
     """How many points of a machine will be strictly inside their box, and how many will be support vectors,
-    as they grew between the last samples; all of them where there is none to look at."""
+    as they grew between the last samples; all of them if there are no samples."""
     counted = [(rows, _counts(model)) for rows, model in fitted[-2:]]
     if not counted or counted[-1][1] is None:
         return 0, n
@@ -93,7 +93,7 @@ def support_of(fitted: Sequence[Any], n: int) -> tuple[int, int]:
 
 
 def _counts(model: "BaseEstimator") -> Any:
-    """(points strictly inside their box, support vectors) of a machine of two classes; None where there are none."""
+    """(points strictly inside their box, support vectors) of a two-class machine; None if there are none."""
     coefficients = getattr(model, "dual_coef_", None)
     if coefficients is None:
         return None
@@ -105,7 +105,7 @@ def _counts(model: "BaseEstimator") -> Any:
 
 
 def _grown(counted: Sequence[tuple[int, int]], n: int) -> int:
-    """A count carried on to n rows: as it grew between two samples, or by its share of one."""
+    """A count extrapolated to n rows: as it grew between two samples, or by its share of one."""
     rows, last = counted[-1]
     slope = 1.0
     if len(counted) > 1 and counted[0][1] > 0 and last > 0:

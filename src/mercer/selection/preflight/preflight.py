@@ -1,8 +1,8 @@
-"""What a fit will take, and what to know of the data before it: measured on small samples, in a second or two.
+"""What a fit will take, and what to know about the data beforehand: measured on small samples, in a second or two.
 
 The time is not computed from constants but measured: fits of the estimator itself on samples of growing
 size, until the time allowed is used up or the sample is everything. The growth between the last of them
-is carried on to all rows.
+is extrapolated to all rows.
 """
 
 from collections.abc import Sized
@@ -41,27 +41,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Preflight:
-    """What `preflight` found: print it, or take it by `as_dict`.
+    """What `preflight` found: print it, or take it as a dictionary by `as_dict`.
 
     Attributes
     ----------
     n_rows, n_columns : int
-        `n_columns` is 0 where items are not rows.
+        `n_columns` is 0 if items are not rows.
     seconds, bytes : float, int
         Predicted time and additional memory of the fit.
     exponent : float
-        The time grows as rows ** exponent, here.
+        Here the time grows as rows ** exponent.
     measured : list of (rows, seconds)
         The fits behind that.
     is_measured : bool
         Whether the last of them was the whole fit.
     refusal : str
-        What `fit` says to a sample, where it refuses it: there are no predictions then.
+        What `fit` says if it refuses a sample; there are no predictions then.
     findings : list of Finding
     advice : {"exact", "linear", "low-rank", "cluster"}
     reason : str
     certificate : CertificateForecast or None
-        Seconds of the certificate, and whether everything will be recomputed for it.
+        Seconds for the certificate, and whether everything will be recomputed for it.
     """
 
     n_rows: int
@@ -79,14 +79,16 @@ class Preflight:
 
     @property
     def problems(self) -> list[Finding]:
-        """The findings that ask for something to be done."""
+        """The findings that something should be done about."""
         return [each for each in self.findings if each.is_problem]
 
     def __getitem__(self, subject: str) -> Finding:
         for each in self.findings:
             if each.subject == subject:
                 return each
-        raise KeyError(f"nothing was found about {subject!r}; there are {[each.subject for each in self.findings]}")
+        raise KeyError(
+            f"nothing was found about {subject!r}; the findings are {[each.subject for each in self.findings]}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, for JSON."""
@@ -107,7 +109,7 @@ class Preflight:
     @property
     def _prediction(self) -> str:
         if not self.measured:
-            return f"fit refuses a sample of them: {self.refusal}"
+            return f"fit refuses a sample of the rows: {self.refusal}"
         how = "measured" if self.is_measured else f"predicted, growing as n^{self.exponent:.2f}"
         certificate = "" if self.certificate is None else f"; {self.certificate}"
         return f"a fit takes about {self.seconds:.3g} s ({how}) and {self.bytes / 2**20:.0f} MiB{certificate}"
@@ -121,18 +123,18 @@ def preflight(
     sample_weight: ArrayLike | None = None,
     seconds: float = 1.5,
 ) -> Preflight:
-    """Look at the data and predict time and memory of ``estimator.fit(X, y)`` without fitting all of it.
+    """Look at the data and predict the time and memory of ``estimator.fit(X, y)`` without fitting everything.
 
     Parameters
     ----------
     estimator : estimator
-        Of Mercer, or any with scikit-learn's `fit`; it is not changed. Of a pipeline the whole is timed, and the last
-        step looked at, with the data as the steps before it turn them out.
+        One of Mercer's, or any with scikit-learn's `fit`; it is not changed. A pipeline is timed as a whole, and its
+        last step is examined, with the data as the steps before it produce them.
     X, y
-        What would be given to `fit`.
+        What would be passed to `fit`.
     sample_weight : array-like, optional
     seconds : float, default=1.5
-        Time to spend on measuring, about; compilation, once a machine, is not counted.
+        About how much time to spend measuring; compilation, once per machine, is not counted.
 
     Returns
     -------
@@ -145,11 +147,11 @@ def preflight(
     >>> X, y = load_iris(return_X_y=True)
     >>> record = preflight(SVC(), X, y)
     >>> record.advice, record["duplicates"].message
-    ('exact', '1 of 150 rows are copies of others; a weight of two is the same')
+    ('exact', '1 of 150 rows are copies of others; a weight of two would do the same')
     """
     require_number("seconds", seconds, above=0.0)
     if not hasattr(estimator, "fit"):
-        raise ParameterError(f"estimator must have fit, got {estimator!r}")
+        raise ParameterError(f"estimator must have a fit method, got {estimator!r}")
     last = last_step(estimator)
     X, n, d = countable(X, holds_matrices(last))
     if y is not None and len(cast(Sized, y)) != n:
@@ -182,7 +184,7 @@ def _findings(
     classes: Array | None,
     codes: IndexArray | None,
 ) -> list[Finding]:
-    """What can be said of the rows X and their targets, and of what the estimator is given for them."""
+    """What can be said about the rows X and their targets, and about what the estimator receives for them."""
     numbers = None if seen is None else seen.numbers
     if numbers is not None and not get_tags(last).input_tags.allow_nan:
         wrong = data_findings.not_finite(numbers)
@@ -205,20 +207,20 @@ def _findings(
 
 
 def _takes_tables(last: "BaseEstimator") -> bool:
-    """Whether every column has a kernel of its own, so that their scales do not meet."""
+    """Whether every column has a kernel of its own, so that their scales are never compared."""
     kernel = getattr(last, "kernel", None)
     return isinstance(kernel, Kernel) and bool(kernel.takes_tables)
 
 
 def _targets(last: "BaseEstimator", y: Array | None, codes: IndexArray | None) -> Array | None:
-    """A number for each different target; None where nothing is learnt from targets."""
+    """A number for each different target; None if nothing is learnt from targets."""
     if codes is not None:
         return codes
     return np.unique(y, axis=0, return_inverse=True)[1].ravel() if y is not None and is_regressor(last) else None
 
 
 def _nu(last: "BaseEstimator", classes: Array | None, codes: IndexArray | None) -> list[Finding]:
-    # Others, such as scikit-learn's SVC, have an attribute of that name that is no parameter.
+    # Others, such as scikit-learn's SVC, have an attribute of that name that is not a parameter.
     if "nu" not in _parameters(last):
         return []
     if classes is not None:

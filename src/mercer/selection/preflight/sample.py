@@ -1,4 +1,4 @@
-"""What an estimator is given: rows chosen by position, and at the end of a pipeline what its steps turn out."""
+"""What an estimator receives: rows chosen by position, and at the end of a pipeline the output of its steps."""
 
 import warnings
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-# The steps of a pipeline are fitted to so many rows at most: enough to see what comes out of them.
+# The steps of a pipeline are fitted to at most this many rows: enough to see their output.
 MOST_SEEN = 5_000
 
 
@@ -34,9 +34,9 @@ class Seen:
     ----------
     X : array, sparse matrix, data frame, list or GivenMatrices
     order : ndarray of int
-        Its rows, so that the first of them are a fair sample.
+        Its rows, in an order in which the first of them are a fair sample.
     n_columns : int
-        0 where items are not rows.
+        0 if items are not rows.
     is_transformed : bool
         Whether steps came before.
     """
@@ -48,12 +48,12 @@ class Seen:
 
     @property
     def numbers(self) -> Any:
-        """The rows as numbers, dense or sparse; None where they are something else."""
+        """The rows as numbers, dense or sparse; None if they are something else."""
         return numbers_of(self.X)
 
 
 def last_step(estimator: "BaseEstimator") -> "BaseEstimator":
-    """The estimator that learns: of a pipeline its last step."""
+    """The estimator that learns: in a pipeline, the last step."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
@@ -105,14 +105,14 @@ def _counted(X: Rows, is_several: bool) -> tuple[Any, int, int]:
 
 
 def part_of(X: Rows, rows: IndexArray, is_matrix: bool = False) -> Any:
-    """Some of the rows; of a kernel matrix the same columns too."""
+    """Some of the rows; for a kernel matrix, the same columns too."""
     if isinstance(X, GivenMatrices):
         return [matrix[np.ix_(rows, rows)] for matrix in X.matrices]
     return X.iloc[rows] if hasattr(X, "iloc") else take_part(X, rows, rows, is_matrix)
 
 
 def numbers_of(X: Rows) -> Any:
-    """Rows of numbers, dense or sparse, also of a data frame; None where there are others."""
+    """Rows of numbers, dense or sparse, also from a data frame; None if there are others."""
     if sparse.issparse(X):
         return X
     if is_data_frame(X):
@@ -121,7 +121,7 @@ def numbers_of(X: Rows) -> Any:
 
 
 def seen_by_last_step(estimator: "BaseEstimator", X: Rows, y: Any, order: IndexArray, n_columns: int) -> Seen | None:
-    """What the last step of a pipeline is given for X, or for some rows of many; None where a step refuses them."""
+    """What the last step of a pipeline receives for X, or for some of many rows; None if a step refuses them."""
     if not isinstance(estimator, Pipeline):
         return Seen(X, order, n_columns)
     rows = order[:MOST_SEEN]
@@ -135,6 +135,6 @@ def seen_by_last_step(estimator: "BaseEstimator", X: Rows, y: Any, order: IndexA
                 estimator = estimator.steps[-1][1]
         part, n, d = countable(part)
     except (ValueError, TypeError):
-        # Why, `fit` of a sample says too.
+        # Fitting a sample will say why.
         return None
     return Seen(part, np.arange(n), d, is_transformed=True)

@@ -1,8 +1,8 @@
-"""How long work takes by itself: the time on the clock, less what the thread that does it waited for a core.
+"""How long work takes by itself: the time on the clock, minus the time that its thread waited for a core.
 
-Linux counts, for each thread, how long it was ready to run and had to wait because others ran. Elsewhere,
-and where that is not told, the clock alone is to be had. Threads that help are not asked: who helps
-takes the next part when it has one, and who waits for a core takes none.
+Linux counts, for each thread, how long it was ready to run but had to wait because others ran. Elsewhere, or if that
+count is not available, there is only the clock. Helper threads are not counted: a helper takes the next part when it
+runs, and one that waits for a core takes none.
 """
 
 import time
@@ -12,7 +12,7 @@ _OWN = Path("/proc/thread-self/schedstat")
 
 
 class CoreTimer:
-    """Measures from its making to `seconds`, in one thread.
+    """Measures from its creation to the call of `seconds`, in one thread.
 
     >>> from mercer.selection.preflight.timer import CoreTimer
     >>> timer = CoreTimer()
@@ -21,11 +21,11 @@ class CoreTimer:
     """
 
     def __init__(self) -> None:
-        # The clock is read first here and last below: no wait is taken off that it has not counted.
+        # The clock is read first here and last below, so that no wait is subtracted that it has not counted.
         self._begin, self._used, self._waited = time.perf_counter(), time.thread_time(), _waited()
 
     def seconds(self) -> tuple[float, float]:
-        """(what the work took, what it waited beside)."""
+        """(how long the work took, how long it waited)."""
         waited, used = _waited() - self._waited, time.thread_time() - self._used
         wall = time.perf_counter() - self._begin
         # The system counts in its own steps; what the thread has used, it has not waited.

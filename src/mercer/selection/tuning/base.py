@@ -85,10 +85,10 @@ class TunedModel(HoldsKernels):
     intercept_ = _delegated("intercept_", "The bias of each function.")
     coef_ = _delegated("coef_", "Weights of the features; only for a linear kernel.")
     n_iter_ = _delegated("n_iter_", "Steps of the refitted machine's solver.")
-    fit_status_ = _delegated("fit_status_", "0 where the refitted machine was solved to its tolerance, else 1.")
+    fit_status_ = _delegated("fit_status_", "0 if the refitted machine was solved to its tolerance, otherwise 1.")
     trace_ = _delegated("trace_", "The rounds of the refitted machine's solver.")
     certificate_ = _delegated("certificate_", "Certificates of the refitted machine.")
-    certificate = _delegated("certificate", "The same by a call; ``certificate(full=True)`` recomputes everything.")
+    certificate = _delegated("certificate", "The same, as a method; ``certificate(full=True)`` recomputes everything.")
     expansion_ = _delegated("expansion_", "The refitted machine as sums of kernels.")
 
     def _best(self) -> Any:
@@ -160,10 +160,10 @@ class TunedModel(HoldsKernels):
             raise ParameterError(f"error_score must be a number or 'raise', got {self.error_score!r}")
         if self.early_stop and self.search != "all":
             raise ParameterError(
-                "early_stop=True goes with search='all'; other searches leave settings out in their own way"
+                "early_stop=True needs search='all'; other searches leave settings out in their own way"
             )
         if drawn is not None and self.search == "adaptive":
-            raise ParameterError("n_iter goes with search='all' or 'halving'; an adaptive search draws nothing")
+            raise ParameterError("n_iter needs search='all' or 'halving'; an adaptive search draws nothing")
 
     def _watchers(self) -> list[Callable[[Any], Any]]:
         return [*([print_search] if self.verbose else []), *(self.callbacks or [])]
@@ -193,7 +193,7 @@ class TunedModel(HoldsKernels):
         return self.scoring
 
     def _model(self, template: BaseEstimator, setting: Mapping[str, Any], task: Task) -> Any:
-        """The machine of a setting: one of its own, down to the kernel, which the grid keeps as it has it."""
+        """A machine for a setting, with a kernel of its own: that of the grid is not changed."""
         own = {name: clone(value) if hasattr(value, "get_params") else value for name, value in setting.items()}
         return clone(template).set_params(**own)
 
@@ -254,7 +254,7 @@ class TunedModel(HoldsKernels):
         return found
 
     def _model_or_error(self, template: BaseEstimator, setting: Mapping[str, Any], task: Task, scores: Scores) -> Any:
-        """The machine of a setting, or the error by which there is none: the others go on."""
+        """The machine of a setting, or the error that prevents it: the others go on."""
         try:
             model = self._model(template, setting, task)
             scores.require_answers(model)
@@ -285,7 +285,7 @@ class TunedModel(HoldsKernels):
         return space_of(self, task.X, task.weights, frozenset(template.get_params(deep=False)))
 
     def _blend(self, settings: Sequence[Mapping[str, Any]]) -> Line | None:
-        """Kernels of several lines as one, where they can be taken together."""
+        """Kernels of several lines combined, if they can be."""
         return None
 
     def _race(self, scores: Scores) -> Callable[[Search], None]:
@@ -303,10 +303,10 @@ class TunedModel(HoldsKernels):
         tried = table.state == DONE
         if not tried.any() and (table.errors or limits.reached() is None):
             reasons = "; ".join(dict.fromkeys(table.errors.values()))
-            raise DataError(f"all the {tried.size} fits failed: {reasons}")
+            raise DataError(f"all {tried.size} fits failed: {reasons}")
         if self.refit and limits.reached() is None and not is_judged(table, scores.judge).any():
             raise DataError(
-                f"scoring={self.scoring!r} is NaN on every fold for every setting, so that none is the best; "
+                f"scoring={self.scoring!r} is NaN on every fold for every setting, so none of them is best; "
                 "choose another score, or folds on which it is defined"
             )
         self.best_index_ = self._winner(table, scores.judge)
@@ -318,7 +318,7 @@ class TunedModel(HoldsKernels):
         self.scorer_ = scores.scorers.get(SINGLE, scores.scorers)
 
     def _honest(self, table: Table, judge: str) -> tuple[float, float]:
-        """(the score less what choosing has added to it, its standard error)."""
+        """(the score minus what choosing has added to it, its standard error)."""
         if table.halves is not None:
             return nested_score(table.test[judge], table.halves)
         rivals = scores_of_rivals(table, judge, self.best_index_)
@@ -346,12 +346,12 @@ class TunedModel(HoldsKernels):
         self.best_estimator_ = machine.set_params(time_limit=left)
         begin = time.perf_counter()
         fit_without_report(self.best_estimator_, X, y, sample_weight)
-        if self.best_estimator_.status_ != Status.TIME_LIMIT:  # that is told with what became of the search
+        if self.best_estimator_.status_ != Status.TIME_LIMIT:  # which is reported with the end of the search
             warn_unless_optimal(self.best_estimator_.status_, self.best_estimator_.max_iter)
-        # What was left for this fit is no limit for another.
+        # The time that was left for this fit is no limit for another.
         self.best_estimator_.set_params(time_limit=None)
         self.refit_time_ = time.perf_counter() - begin
-        # What "auto" came to, where that was the best.
+        # The value that "auto" found, if that was the best.
         self.C_ = getattr(self.best_estimator_, "C_", self.best_estimator_.C)
         self.kernel_ = self.best_estimator_.expansion_.kernel
 
@@ -363,7 +363,7 @@ class TunedModel(HoldsKernels):
 
     @available_if(is_refitted)
     def predict(self, X: Rows) -> Array:
-        """What the refitted machine says of each row.
+        """Predict each row with the refitted machine.
 
         Parameters
         ----------
@@ -377,10 +377,10 @@ class TunedModel(HoldsKernels):
 
 
 def scoring_of(model: Any) -> Any:
-    """What a fitted search was scored by, as `Scores` takes it."""
+    """The scoring of a fitted search, in the form that `Scores` takes."""
     return model._scoring(model.classes_ if model._classifies else None)
 
 
 def default_scoring(model: Any) -> Any:
-    """What a search scores by where `scoring` is None."""
+    """The scoring of a search whose `scoring` is None."""
     return model._default_score

@@ -1,7 +1,7 @@
-"""Judging settings on the workers of a cluster: one task for each kernel and fold, and the table is the one made here.
+"""Judging settings on the workers of a cluster: one task for each kernel and fold, with the same table as made here.
 
-A worker is sent the search once and keeps it, with the kernel matrix of the kernel it works on, for as long as the
-search goes on. It takes every decision as this process would, so that scores are the same to the last bit.
+A worker is sent the search once and keeps it, with the matrix of the kernel it works on, for as long as the search
+goes on. It makes every decision as this process would, so that scores are the same to the last bit.
 """
 
 import json
@@ -30,10 +30,10 @@ def run_elsewhere(
     folds: Sequence[int],
     hopeless: Callable[..., Any] | None,
 ) -> None:
-    """Judge the settings of some kernels on some folds, each kernel and fold by whoever is free."""
+    """Judge the settings of some kernels on some folds, each kernel and fold by any free worker."""
     needed = None if hopeless is None else cast(Any, hopeless).needed
     plan = SearchPlan(search, [group.members for group in groups], folds, needed)
-    # Folds of a kernel next to each other: who has its matrix takes the next.
+    # Folds of a kernel next to each other: the worker that has its matrix takes the next.
     items = [(place, fold, _left(search)) for place in range(len(groups)) for fold in folds]
     stop = search.limits.unwatched().stop
     answers = each_kept(workers, judge, (plan,), items, stop, plan.about, _as_text, _from_text)

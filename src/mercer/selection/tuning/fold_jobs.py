@@ -1,7 +1,7 @@
 """The pieces of a search that run side by side: some settings on one fold.
 
-Settings of one kernel are solved over the matrix that they share; what cannot share is fitted one by one, and what
-cannot be fitted at all is recorded.
+Settings of one kernel are solved over the matrix that they share; those that cannot share are fitted one by one, and
+those that cannot be fitted at all are recorded.
 """
 
 import copy
@@ -110,7 +110,7 @@ class Shared:
                 self._keep(number, model, setup, fit, test, train)
 
     def _seed(self, place: int, model: "BaseEstimator", solver: FoldSeries) -> Any:
-        """The solution of the first setting for all rows, where enough folds begin with it."""
+        """The solution of the first setting for all rows, if enough folds begin with it."""
         if self.seeds is None:
             return None
         everything = np.arange(self.search.task.n)
@@ -122,7 +122,7 @@ class Shared:
         return [self.hopeless(number, self.fold, setup, places, matrix) for number, _, setup in known]
 
     def _setup(self, model: "BaseEstimator", train: IndexArray) -> Any:
-        """The problems of a setting on this fold, or None where they cannot be."""
+        """The problems of a setting on this fold, or None if there are none."""
         try:
             check_parameters(model)
             return self._problems(model, train)
@@ -177,7 +177,7 @@ class Learnt:
 
 
 def with_learnt_kernel(model: Any, task: "Task", rows: IndexArray) -> Any:
-    """A machine whose kernel is learnt from the labels of some rows, where that is what it asks for."""
+    """A machine whose kernel is learnt from the labels of some rows, if it has a kernel to learn."""
     if not isinstance(model.kernel, Recipe):
         return model
     known = task.learnt.setdefault(rows.tobytes(), {})

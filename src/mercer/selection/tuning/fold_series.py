@@ -2,7 +2,7 @@
 
 A series is a list of setups (two-class problems, or one regression) that differ in C alone. They are solved one after
 the other over the matrix of all rows, each from where the last one ended and the first from the solution for all rows,
-which the folds share (DeCoste & Wagstaff 2000). What comes out is the decision values of the rows that are judged.
+which the folds share (DeCoste & Wagstaff 2000). The results are the decision values of the rows that are judged.
 """
 
 import time
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 # Pairs of classes up to this many points are solved in one compiled loop; its slices are about so many entries.
 LARGEST_PAIR = 1500
 SLICE_ENTRIES = 2_000_000
-# With many rows, a fit that only serves a score takes at most so many steps for each. Few settings are not solved by
-# then (a large C on overlapping classes), and their scores hardly change in the hundreds of steps a row that are left.
+# With many rows, a fit that only serves a score takes at most this many steps per row. Few settings are not solved by
+# then (a large C on overlapping classes), and their scores hardly change in the hundreds of steps per row still to go.
 MANY_ROWS = 2000
 STEPS_A_ROW = 10
 # A problem with more than this share of all rows is solved in the place of the matrix, without a copy.
@@ -52,7 +52,7 @@ IN_PLACE = 0.5
 
 @dataclass
 class FoldFit:
-    """One setting on one fold: decision values, or None where it was cut, and what they took."""
+    """One setting on one fold: decision values, or None if it was cut, and how long they took."""
 
     values: np.ndarray | None
     status: Status
@@ -100,7 +100,7 @@ class FoldSeries:
         return FoldSeries(self.matrix, self.convex, rows, self.rows, self.tol, self.limits, self.memory)
 
     def seed(self, setup: Any) -> "Seed | None":
-        """The solution of a setup, for folds to begin with; None where they do not solve in place."""
+        """The solution of a setup, for folds to begin with; None if they do not solve in place."""
         if len(setup.tasks) != 1 or self._are_pairs(setup):
             return None
         machine = self._machine(setup.tasks[0])
@@ -232,7 +232,7 @@ class _Apart(_InPlace):
         self.whole = series
 
     def next(self, problem: Any, _hopeless: Any) -> tuple[FloatArray | None, Status]:
-        """As `_InPlace.next`, to the end: hopelessness is told by values of all rows, which are not kept here."""
+        """As `_InPlace.next`, to the end: a hopeless setting is known by values of all rows, not kept here."""
         return super().next(problem, None)
 
     def _dual(self, problem: Any) -> DualProblem:

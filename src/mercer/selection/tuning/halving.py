@@ -2,7 +2,7 @@
 
 Method (Jamieson & Talwalkar 2016): each round keeps one setting in `factor` and gives it `factor`
 times the rows, until the last round has all of them. The winner is the best of the last round, whose
-scores are those of a full search; a setting that was dropped earlier might have come to be better.
+scores are those of a full search; a setting that was dropped earlier might have turned out better.
 """
 
 import math
@@ -36,7 +36,7 @@ def halve(
 ) -> Table:
     """The `Table` of all rounds.
 
-    ``run(settings, task, progress)`` gives the `Table` of some settings on a task.
+    ``run(settings, task, progress)`` returns the `Table` of some settings on a task.
     """
     count = len(settings)
     labels = task.y if classifies else np.zeros(task.n, np.intp)

@@ -57,25 +57,25 @@ class LinearCV(BaseEstimator):
     Parameters
     ----------
     estimator : LinearSVC or LinearSVR
-        With everything but C. Its `time_limit`, `memory_limit` and `callbacks` hold for the whole search.
+        Gives everything but C. Its `time_limit`, `memory_limit` and `callbacks` apply to the whole search.
     Cs : list of float
-        What is tried, in any order.
+        The values to try, in any order.
     cv : int, default=5
-        Folds. Which rows are in which is a function of their numbers and of `random_state`.
+        Number of folds. The fold of a row depends only on its number and on `random_state`.
     random_state : int, RandomState or None, default=None
-        Seed of what is drawn; by default it is the same each time.
+        Seed for drawing the folds; by default it is the same each time.
 
     Attributes
     ----------
     cv_results_ : dict of ndarrays
         A row for each C, ascending: ``params``, ``param_C``, scores of the folds (accuracy, or R^2), their mean,
-        deviation and rank; NaN for what a limit left untried.
+        standard deviation and rank; NaN for what a limit left untried.
     best_params_, best_score_, best_index_
-        The C of the best mean score, the smallest of several.
+        The C with the best mean score, or the smallest of several, its score, and its row.
     best_estimator_ : LinearSVC or LinearSVR
-        Fitted to all rows with it.
+        The machine fitted to all rows with that C.
     n_splits_, n_passes_ : int
-        Folds, and passes over the rows for all of it.
+        Number of folds, and of passes over the rows for everything.
     status_ : Status
         How the search ended.
 
@@ -113,9 +113,9 @@ class LinearCV(BaseEstimator):
         ----------
         X : Blocks, or array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
-            Left out for `Blocks`, which have their own.
+            Omitted for `Blocks`, which have their own.
         sample_weight : array-like of shape (n,), optional
-            Weighs rows in the fits and in the scores. Left out for `Blocks`.
+            Weighs rows in the fits and in the scores. Omitted for `Blocks`.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class LinearCV(BaseEstimator):
     def _checked(self) -> list[float]:
         if not isinstance(self.estimator, LinearSVC | LinearSVR):
             name = type(self.estimator).__name__
-            raise ParameterError(f"estimator must be a LinearSVC or a LinearSVR, got {name}; SVCCV searches kernels")
+            raise ParameterError(f"estimator must be a LinearSVC or a LinearSVR, got {name}; for kernels, use SVCCV")
         require_count("cv", self.cv, 2)
         try:
             found = sorted({float(C) for C in self.Cs})
@@ -171,7 +171,7 @@ class LinearCV(BaseEstimator):
         }
 
     def predict(self, X: Any) -> Array:
-        """What the machine says of each row; of `Blocks`, of all their rows."""
+        """The prediction for each row; for `Blocks`, for all their rows."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
 
@@ -193,8 +193,8 @@ class LinearCV(BaseEstimator):
 
 
 _REMEDIES = {
-    Status.TIME_LIMIT: "A larger time_limit, or fewer Cs, judge more; what was not judged has the score NaN.",
-    Status.INTERRUPTED: "What was not judged has the score NaN.",
+    Status.TIME_LIMIT: "Raise time_limit, or try fewer Cs; settings that were not judged have the score NaN.",
+    Status.INTERRUPTED: "Settings that were not judged have the score NaN.",
 }
 
 

@@ -1,4 +1,4 @@
-"""What a search may claim: the score of the best setting, less what choosing it has added.
+"""What a search may claim: the score of the best setting, minus what choosing it has added.
 
 The best of many scores is too good: some of its luck is why it was chosen (Varma & Simon 2006). A bootstrap shows
 by how much (after Tsamardinos, Greasidou & Borboudakis 2018, who draw rows). Here folds are drawn, with
@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer._types import FloatArray
 
-# Beyond so many different draws, this many are drawn, the same ones each time.
+# If there are more different draws than this, so many are drawn, the same ones each time.
 MOST_DRAWS = 3_000
 
 
@@ -25,12 +25,12 @@ def honest_score(scores: FloatArray) -> float:
     Parameters
     ----------
     scores : ndarray of shape (settings, folds)
-        Of settings that were judged on every fold; larger is better.
+        Scores of settings that were judged on every fold; larger is better.
 
     Returns
     -------
     float
-        NaN where there are fewer than two folds, or no settings.
+        NaN if there are fewer than two folds, or no settings.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def honest_score(scores: FloatArray) -> float:
     draws, weights, is_out = draws[some], weights[some], is_out[some]
     winners = _winners(draws @ scores.T)
     left = is_out @ scores.T / is_out.sum(axis=1)[:, None]
-    # Settings that are equally good on the folds drawn count alike: their order says nothing.
+    # Settings that are equally good on the folds drawn count equally: their order means nothing.
     per_draw = (winners * left).sum(axis=1) / winners.sum(axis=1)
     return float(np.average(per_draw, weights=weights))
 

@@ -15,18 +15,18 @@ class SearchPoint:
     Attributes
     ----------
     seconds, seconds_left : float
-        Since the beginning; until the end, if the rest goes like what is done, and a fit of twice the rows takes
+        Since the beginning; and until the end, if the rest goes on at the same pace, and a fit of twice the rows takes
         four times as long.
     done, total : int
-        Settings times folds, over all rounds where there are several. What fails, or is left out because it
-        cannot win, is done too.
+        Settings times folds, over all rounds if there are several. What fails, or is left out because it cannot win,
+        counts as done.
     best_score : float
-        Of the settings judged on every fold so far, in this round; NaN before the first.
+        The best among the settings judged on every fold so far, in this round; NaN before the first.
     best_params : dict or None
     judged : tuple of (dict, float)
         The settings of this round, or of this part of it, that were judged on every fold, with their mean scores.
     rows : int
-        How many rows this round has; scores on fewer rows are not to be compared with those on more.
+        How many rows this round has; scores on different numbers of rows should not be compared.
     """
 
     seconds: float

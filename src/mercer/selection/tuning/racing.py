@@ -1,4 +1,4 @@
-r"""Stop settings that cannot win any more, with a proof.
+r"""Stop settings that can no longer win, with a proof.
 
 Two bounds, both on the mean score over K folds. Let `best` be the best value that a score can have,
 and let the most promising setting after the first fold be judged on all folds first; its mean score
@@ -68,7 +68,7 @@ def race(search: "Search", best_possible: float, word: str | None) -> None:
 
 
 def _cut(search: "Search", numbers: IndexArray, fold: int) -> None:
-    """Leave settings alone from a fold on, and tell whoever watches that so much less is to be done."""
+    """Drop settings from a fold on, and tell watchers that there is less to do."""
     rest = search.table.state[numbers, fold:]
     if (rest == UNTRIED).any():
         search.table.state[numbers, fold:] = np.where(rest == UNTRIED, CUT, rest)
@@ -123,7 +123,7 @@ def accuracy_bound(
     is_positive: BoolArray,
     weights: FloatArray | None = None,
 ) -> float:
-    """An upper bound of the accuracy on held-out rows of the exact solution of a `SoftMargin`.
+    """An upper bound on the accuracy of the exact solution of a `SoftMargin` on held-out rows.
 
     Parameters
     ----------

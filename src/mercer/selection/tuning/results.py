@@ -22,7 +22,7 @@ class Table:
     settings : list of dict
     n_folds : int
     names : iterable of str
-        Of the scores; others may come, from a function that gives several.
+        Names of the scores; others may come from a function that returns several.
     error_score : float
         The score of a fit that failed.
 
@@ -31,7 +31,7 @@ class Table:
     rounds : ndarray of int
         In which round each setting was tried.
     planned : int
-        How many fits there were to be; more than there are rows times folds where a round was not begun.
+        How many fits were planned; more than rows times folds if a round was never begun.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Table:
         self.status = np.zeros(shape, dtype=np.int64)
         self.errors = {}
         self.rounds, self.planned = np.zeros(len(settings), np.intp), self.state.size
-        # More columns, of those who have more to say of a setting.
+        # More columns, from searches with more to say about a setting.
         self.extra = {}
         # Scores on halves of what each fold learns from, two for each fold, of a search that asks for them.
         self.halves: FloatArray | None = None
@@ -75,7 +75,7 @@ class Table:
         return (is_done | self.is_lost()).all(axis=1) & is_done.any(axis=1)
 
     def is_lost(self) -> BoolArray:
-        """On which folds every setting of a round fails: they do not tell settings apart."""
+        """On which folds every setting of a round fails: they cannot distinguish settings."""
         return self._in_whole_rounds(self.state == FAILED)
 
     def is_blank(self, scores: FloatArray) -> BoolArray:
@@ -121,7 +121,7 @@ def _times(name: str, seconds: FloatArray) -> dict[str, Any]:
 def _summary(name: str, scores: FloatArray, left_out: BoolArray, ranked: bool) -> dict[str, Any]:
     found = cast(dict[str, Any], {f"split{k}_{name}": scores[:, k].copy() for k in range(scores.shape[1])})
     mean = _means(scores, left_out)
-    # Differences of infinite scores are not numbers, and need not be told.
+    # Differences of infinite scores are not numbers, and need no warning.
     with np.errstate(invalid="ignore"):
         found |= {f"mean_{name}": mean, f"std_{name}": np.sqrt(_means((scores - mean[:, None]) ** 2, left_out))}
     if ranked:
@@ -136,7 +136,7 @@ def _means(scores: FloatArray, left_out: BoolArray) -> FloatArray:
 
 
 def ranks(scores: FloatArray) -> IndexArray:
-    """1 for the best; what has no score comes last, all of it at the same place."""
+    """1 for the best; settings without a score come last, all with the same rank."""
     if np.isnan(scores).all():
         return np.ones(len(scores), dtype=np.int32)
     filled = np.where(np.isnan(scores), np.nanmin(scores) - 1.0, scores)
@@ -144,7 +144,7 @@ def ranks(scores: FloatArray) -> IndexArray:
 
 
 def _parameters(settings: Sequence[Any]) -> dict[str, Any]:
-    """A masked array for each parameter, empty where a setting does not have it."""
+    """A masked array for each parameter, masked where a setting does not have it."""
     found = {}
     for name in sorted({name for setting in settings for name in setting}):
         present = [setting[name] for setting in settings if name in setting]

@@ -33,7 +33,7 @@ _SCORER = type(get_scorer("accuracy"))
 
 
 class ScoringError(ParameterError):
-    """What a function gives as scores and what `refit` says of them do not go together: no setting is to blame."""
+    """The scores that a function returns do not match what `refit` says about them: no setting is to blame."""
 
 
 class Scores:
@@ -42,16 +42,16 @@ class Scores:
     Parameters
     ----------
     scoring : str, callable, list, tuple, dict or None
-        The name of a score that scikit-learn knows, a function of (estimator, X, y), or several of them.
+        The name of a scikit-learn scorer, a function of (estimator, X, y), or several of them.
     default : str
         What None stands for.
     refit : bool or str
-        Whether the best setting is fitted; of several scores, by which.
+        Whether the best setting is fitted; with several scores, the name of the one that decides.
 
     Attributes
     ----------
     is_single : bool
-        Whether there is one score. A function may turn out to give several.
+        Whether there is one score. A function may turn out to return several.
     judge : str
         Name of the score by which settings are compared.
     """
@@ -108,7 +108,7 @@ class Scores:
         for name, scorer in self.scorers.items():
             if getattr(scorer, "_response_method", None) == "predict_proba":
                 remedy = "set probability=True" if hasattr(model, "probability") else "a regression has none"
-                raise ParameterError(f"scoring={self.words[name] or scorer!r} is of probabilities; {remedy}")
+                raise ParameterError(f"scoring={self.words[name] or scorer!r} needs probabilities; {remedy}")
 
     def best_possible(self, name: str) -> float | None:
         """The best value that a score can have; None where that is not known."""
@@ -135,11 +135,11 @@ class Scores:
         """The number, or the several, that a function gives."""
         if not isinstance(found, dict):
             if isinstance(self.refit, str):
-                raise ScoringError(f"refit must be True or False where scoring gives one number, got {self.refit!r}")
+                raise ScoringError(f"refit must be True or False if scoring returns one number, got {self.refit!r}")
             return {SINGLE: float(found)}
         known = ", ".join(map(repr, found))
         if not found or (self.refit is not False and self.refit not in found):
-            raise ScoringError(f"refit must name one of the scores that scoring gives ({known}), got {self.refit!r}")
+            raise ScoringError(f"refit must name one of the scores that scoring returns ({known}), got {self.refit!r}")
         self.know(found)
         scores = {name: float(score) for name, score in found.items()}
         # Without a refit any of them may stand in the place of the one that decides.
@@ -153,7 +153,7 @@ def _scorer(scoring: Any) -> Callable[..., Any]:
         return get_scorer(scoring)
     except (ValueError, TypeError, KeyError) as error:
         raise ParameterError(
-            f"scoring must be a name that sklearn.metrics.get_scorer_names() has, or a function, got {scoring!r}"
+            f"scoring must be one of sklearn.metrics.get_scorer_names(), or a function, got {scoring!r}"
         ) from error
 
 
@@ -181,7 +181,7 @@ class _Answers(BaseEstimator):
 
     def _own(self, X: Rows) -> FloatArray:
         if X is not self.rows:
-            raise ValueError("these are the scores of one fold; only its rows can be asked for")
+            raise ValueError("these are the scores of one fold, which are known only for its own rows")
         return cast(FloatArray, self.values)
 
 

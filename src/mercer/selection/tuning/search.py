@@ -1,9 +1,9 @@
-"""Judge settings on folds, with as little work twice as can be.
+"""Judge settings on folds, repeating as little work as possible.
 
 For each kernel there is one matrix of all rows, whatever the folds, the classes and C; a fold goes
 through the values of C from small to large, each solution being the start of the next
-(`fold_series`). Folds and kernels run side by side on the cores (`fold_jobs`). What cannot share
-(probabilities, scores that want a real machine, matrices that do not fit) is fitted one by one.
+(`fold_series`). Folds and kernels run side by side on the cores (`fold_jobs`). Settings that cannot share
+(probabilities, scores that need a real machine, matrices that do not fit) are fitted one by one.
 """
 
 import threading
@@ -113,7 +113,7 @@ class Search:
         # Rows of a class next to each other: the entries of a pair of classes then are too.
         self.classifies = classifies
         self.order = np.argsort(task.y, kind="stable") if self.classifies else None
-        # In stages of a race the same kernels are asked for again and again: those that fit are kept.
+        # The stages of a race need the same kernels again and again: those that fit are kept.
         self.keeps_grams, self._grams = False, []
         self._exact = needs_double([len(train) for train, _ in task.folds])
 
@@ -186,7 +186,7 @@ class Search:
         room = self.budget.cache // (self.task.n**2 * 8)
         if not self.keeps_grams or len(self._grams) >= room - 2:
             return self._gram(group, everything, uses)
-        # Never let go of: one use more than there will be.
+        # Never released: it has one use more than there will be.
         gram = self._gram(group, everything, uses + 1)
         self._grams.append((group.template, gram))
         return gram
@@ -201,7 +201,7 @@ class Search:
         return SharedGram(group.template, X, bound_to, uses, self._exact, self.budget, self.n_jobs, self._stop)
 
     def _stop(self, _share: Any = None) -> Any:
-        """Asked while a kernel matrix is made: whoever watches a search is not shown how far that is."""
+        """Called while a kernel matrix is made, of which watchers of a search are not shown the progress."""
         # Not a bound method of the limits: a matrix that is kept may be made when there are others.
         return self.limits.unwatched().stop()
 
@@ -209,7 +209,7 @@ class Search:
         return is_precomputed(group.template.kernel)
 
     def _can_share(self, group: KernelGroup, kept: int) -> bool:
-        """Whether the scores are of the kind that values answer, and the matrices have room."""
+        """Whether the scores need only decision values, and there is room for the matrices."""
         if not self.scores.need_values_only:
             return False
         itemsize = 8 if self._exact or group.template.tol < 1e-5 else 4
@@ -221,7 +221,7 @@ class Search:
         self.report()
 
     def report(self) -> None:
-        """Show whoever watches how far the search is."""
+        """Show watchers how far the search is."""
         with self._lock:
             self.limits.report(self.point())
 

@@ -28,7 +28,7 @@ LARGEST_C = 2.0**9
 STEP = 4.0
 # Beyond these an adaptive search does not go.
 ENDS_OF_C = (2.0**-20, 2.0**20)
-# Draws of C for each kernel that is drawn: its matrix costs about as much as they do.
+# Values of C drawn for each kernel drawn: its matrix costs about as much as they do.
 DRAWS_OF_C = 4
 
 
@@ -41,10 +41,10 @@ def settings_of(
     ----------
     search : SVCCV or SVRCV
     X : rows
-        From which a number of gammas is given values.
+        Rows from which values of gamma are computed, if only their number is given.
     weights : ndarray or None
     names : container of str
-        Parameters by which a setting may be told.
+        Parameters that a setting may have.
     """
     if search.param_grid is not None:
         found = _given(search)
@@ -64,7 +64,7 @@ def settings_of(
 def space_of(search: "TunedModel", X: Rows, weights: FloatArray | None, names: Collection[str]) -> Space:
     """Where an adaptive search begins: at the values of a grid, of which each kernel is a line along its gamma."""
     if search.param_grid is not None:
-        raise ParameterError("param_grid goes with search='all' or 'halving'; an adaptive search takes Cs and gammas")
+        raise ParameterError("param_grid needs search='all' or 'halving'; an adaptive search takes Cs and gammas")
     kernels = _kernels(search)
     _require_some_gamma(search, kernels)
     lines, Cs, epsilons = [], [1.0], [None]
@@ -79,7 +79,7 @@ def space_of(search: "TunedModel", X: Rows, weights: FloatArray | None, names: C
     for C in Cs:
         _require_positive_C({"C": C})
         if not is_number(C):
-            raise ParameterError(f"Cs must be numbers where they may widen, got {C!r}; take search='all'")
+            raise ParameterError(f"Cs must be numbers for an adaptive search, got {C!r}; or use search='all'")
     extras = [] if epsilons == [None] else [{"epsilon": each} for each in epsilons]
     return Space(tuple(lines), tuple(sorted(map(float, Cs))), STEP, ENDS_OF_C, tuple(extras))
 
@@ -101,20 +101,22 @@ def _given(search: "TunedModel") -> list[dict[str, Any]]:
             return list(ParameterGrid(search.param_grid))
         return list(ParameterSampler(search.param_grid, search.n_iter, random_state=generator_of(search.random_state)))
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"param_grid must be a dictionary of lists, or a list of such: {error}") from error
+        raise ParameterError(
+            f"param_grid must be a dictionary of lists, or a list of such dictionaries: {error}"
+        ) from error
 
 
 def _require_known(setting: Mapping[str, Any], names: Collection[str]) -> None:
     for name in setting:
         if name.partition("__")[0] not in names:
-            raise ParameterError(f"param_grid has {name!r}, which is not to be searched; it may have {sorted(names)}")
+            raise ParameterError(f"param_grid has {name!r}, which cannot be searched; it may have {sorted(names)}")
 
 
 def _require_positive_C(setting: Mapping[str, Any]) -> None:
     C = setting.get("C", 1.0)
     is_known = isinstance(C, Regularization) or (isinstance(C, str) and C == "auto")
     if not is_known and not (is_number(C) and C > 0):
-        raise ParameterError(f"C must be positive in every setting, got {C!r}; take it out of the grid")
+        raise ParameterError(f"C must be positive in every setting, got {C!r}; remove it from the grid")
 
 
 def _kernels(search: "TunedModel") -> list[Any]:
@@ -127,12 +129,12 @@ def _kernels(search: "TunedModel") -> list[Any]:
 
 
 def _require_some_gamma(search: "TunedModel", kernels: Sequence[Any]) -> None:
-    """Refuse gammas that no kernel takes; a number of them stands for as many as there is use for."""
+    """Refuse gammas that no kernel takes; a mere number of them is allowed, even if none is needed."""
     is_counted = search.gammas is None or isinstance(search.gammas, Integral)
     if not is_counted and all(_gamma_of(search.kernel if k is None else k) is None for k in kernels):
         raise ParameterError(
             f"gammas were given, but {search.kernel if search.kernels is None else search.kernels!r} has no gamma of "
-            "its own; name the parameters of such kernels in param_grid, as kernel__k1__gamma"
+            "its own; name the parameters of such kernels in param_grid, such as kernel__k1__gamma"
         )
 
 
@@ -151,7 +153,7 @@ def _axes(search: "TunedModel", kernel: Any, X: Rows, weights: FloatArray | None
 
 
 def _gamma_of(kernel: Any) -> str | None:
-    """By what name the gamma of a kernel is set; None where it has none."""
+    """The name by which the gamma of a kernel is set; None if it has none."""
     if isinstance(kernel, str):
         return "gamma" if takes_parameter(kernel, "gamma") else None
     if isinstance(kernel, Kernel) and is_dataclass(kernel):
@@ -162,18 +164,18 @@ def _gamma_of(kernel: Any) -> str | None:
 def _around_scale(X: Rows, weights: FloatArray | None, count: int) -> FloatArray:
     """A factor of four apart around gamma="scale"; one value above the middle less than below it."""
     if isinstance(X, Frame) or not hasattr(X, "shape") or len(X.shape) != 2:
-        raise ParameterError("gammas must be a list of numbers where the items are not rows of numbers")
+        raise ParameterError("gammas must be a list of numbers if the items are not rows of numbers")
     return gamma_from_data("scale", X, weights) * STEP ** (np.arange(float(count)) - count // 2)
 
 
 def _values(name: str, given: Any, make: Callable[..., Any] | None) -> list[Any]:
-    """A list of values, from a list, or from how many there are to be."""
+    """A list of values, from a list or from their number."""
     if isinstance(given, Integral) and not isinstance(given, bool) and make is not None:
         if given < 1:
-            raise ParameterError(f"{name} must be a positive number of values, or the values, got {given!r}")
+            raise ParameterError(f"{name} must be a positive number of values, or a list of values, got {given!r}")
         return [float(value) for value in make(int(given))]
     if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise ParameterError(f"{name} must be a list of values, or how many, got {given!r}")
+        raise ParameterError(f"{name} must be a list of values, or their number, got {given!r}")
     values = [value.item() if isinstance(value, np.generic) else value for value in given]
     if not values:
         raise ParameterError(f"{name} must have at least one value, got an empty list")

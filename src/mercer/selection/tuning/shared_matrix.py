@@ -1,4 +1,4 @@
-"""Settings that share a kernel matrix, and the matrix: made by whoever needs it first, let go by the last."""
+"""Settings that share a kernel matrix, and the matrix: made for the first user, released by the last."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -116,7 +116,7 @@ def grouped(models: Sequence[Any]) -> list[KernelGroup]:
 
 
 class Seeds:
-    """Solutions for all rows from which the folds begin, one for each series; made by whoever comes first."""
+    """Solutions for all rows from which the folds begin, one for each series; made by the first to need them."""
 
     def __init__(self) -> None:
         self._lock, self._known = threading.Lock(), {}
@@ -140,7 +140,7 @@ class SharedGram:
     bound_to : (ndarray of int, ndarray or None)
         Rows, with their weights, that fix what a kernel takes from data.
     uses : int
-        How often it will be asked for; then the memory is let go.
+        How often it will be used; then the memory is released.
     exact : bool
         Whether entries must be in double precision.
     """
@@ -190,7 +190,7 @@ class SharedGram:
         try:
             self._matrix = self._evaluated()
         except Stopped:
-            # Not the matrix's fault: who asks again when there is time has it made.
+            # Not the matrix's fault: it is made when it is next needed and there is time.
             raise
         except Exception as error:  # noqa: BLE001 - every setting that shares it is told
             self._matrix, self._error = (), error

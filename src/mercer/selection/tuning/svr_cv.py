@@ -21,12 +21,12 @@ class SVRCV(TunedRegressor):
     Parameters
     ----------
     Cs : int, list or "auto", default=8
-        Values of C. A number stands for so many values, a factor of four apart, up to 512. A value may be
+        Values of C. A number stands for that many values, a factor of four apart, up to 512. A value may be
         "auto", three standard deviations of y over the mean squared distance of the rows from their centre in
         feature space, or from the origin if the bias is not free; each fold finds it from the rows it learns
         from.
     gammas : int, list or None, default=6
-        Values of gamma for kernels that have one. A number stands for so many values, a factor of four apart,
+        Values of gamma for kernels that have one. A number stands for that many values, a factor of four apart,
         around ``gamma="scale"``. With None, `gamma` is not searched.
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed" or "auto",
@@ -45,15 +45,15 @@ class SVRCV(TunedRegressor):
         `RandomizedSearchCV` does.
     search : {"all", "halving", "adaptive"}, default="all"
         Whether to try all settings on all rows; or all of them on few rows and then the best part of them on
-        `factor` times as many, again and again ("halving"); or to begin with them on few rows and to go on beyond
-        `Cs` and `gammas` wherever the best lies at an end ("adaptive").
+        `factor` times as many, again and again ("halving"); or to begin with them on few rows and to go beyond
+        `Cs` and `gammas` if the best lies at an end ("adaptive").
     factor : int, default=3
         For "halving": how many times as many rows each round has, 2 or more.
     cv : int, splitter or iterable, optional
         How rows are split: a number of folds, a splitter of scikit-learn, or an iterable of pairs (rows to
         learn from, rows to judge by). The default is five folds.
     scoring : str, callable, list or dict, optional
-        How a setting is judged: the name of a score that scikit-learn knows, a function of (estimator, X, y),
+        How a setting is judged: the name of a scikit-learn scorer, a function of (estimator, X, y),
         or several of them in a list or dictionary. The default is the coefficient of determination. With
         several scores, including those of a function that returns a dictionary, `refit` must name one.
     refit : bool or str, default=True
@@ -83,7 +83,7 @@ class SVRCV(TunedRegressor):
     cache_size : float, optional
         Megabytes of kernel rows to keep in memory; by default a quarter of the free memory.
     verbose : int, default=0
-        Above 0, print to standard error how far the search is and how long it will take.
+        If above 0, print the progress of the search, and the time left, to standard error.
     max_iter : int, default=-1
         Largest number of pair steps; -1 sets none for the refit. With 2,000 rows or more, a
         fit on a fold then takes ten for each row at most: few settings need more, and their scores hardly change.
@@ -93,7 +93,7 @@ class SVRCV(TunedRegressor):
         Whether the bias is left out of the penalty ("free"), is the weight of a constant feature of value 1 and
         so part of the penalty ("penalized"), or is absent ("none").
     time_limit : float, optional
-        Seconds allowed for all of it; no limit by default. The best setting so far is refitted in what is left,
+        Seconds allowed for everything; no limit by default. The best setting so far is refitted in the time left,
         or in 0.15 s. If not even one setting has been judged by then, the one in the middle of the grid is
         taken.
     memory_limit : int or str, optional
@@ -110,16 +110,16 @@ class SVRCV(TunedRegressor):
     cv_results_ : dict of ndarrays
         A row for each setting, in the layout of `GridSearchCV`: parameters, scores of the folds, their means
         and ranks, and times. ``state`` is "done", "failed", "cut" or "untried" for each setting, and ``unfinished``
-        is on how many folds its fit was judged before it had come to `tol` (see `max_iter`).
+        is on how many folds its fit was judged before it had reached `tol` (see `max_iter`).
     best_params_ : dict
         The setting that did best.
     best_score_ : float
         Its mean score over the folds.
     honest_score_ : float
-        What `best_score_` is without the luck of having been chosen: settings chosen by some folds, judged on the
-        others, over all ways to draw folds (see the guide). NaN where there is only one fold.
+        `best_score_`, corrected for the luck of being chosen: settings chosen by some folds, judged on the others,
+        over all ways to draw folds (see the guide). NaN if there is only one fold.
     honest_error_ : float
-        Its standard error, as the folds have it.
+        Its standard error, estimated from the folds.
     best_index_ : int
         Its place in `cv_results_`.
     best_estimator_ : SVR
@@ -133,11 +133,11 @@ class SVRCV(TunedRegressor):
     refit_time_ : float
         Seconds that the refit took; only with `refit`.
     C_, kernel_
-        C and kernel of the refitted machine; for "auto", the number it came to.
+        C and kernel of the refitted machine; for "auto", the value it found.
     status_ : Status
         How the search ended, or how the last fit did.
     ending_ : str
-        Why an adaptive search ended; only after such a one.
+        Why the search ended; only after an adaptive one.
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors in the training data.
     support_vectors_ : array or CSR of shape (n_support, d)

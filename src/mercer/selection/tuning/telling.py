@@ -1,4 +1,4 @@
-"""What a search tells whoever started it: fits that failed, scores that are missing, an end before the end."""
+"""What a search tells whoever started it: fits that failed, scores that are missing, an early end."""
 
 import warnings
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from mercer.solvers.result import Status
 if TYPE_CHECKING:
     from mercer.selection.tuning.base import TunedModel
 
-# From here to the line of the user's that called `fit`.
+# From here to the user's line that called `fit`.
 _LEVEL = 4
 
 
 def warn_failed(model: "TunedModel", table: Table) -> None:
-    """Tell of fits that failed while the others went on."""
+    """Warn of fits that failed while the others went on."""
     if not table.errors:
         return
     reasons = "; ".join(dict.fromkeys(table.errors.values()))
@@ -27,12 +27,12 @@ def warn_failed(model: "TunedModel", table: Table) -> None:
     if lost:
         text = f"{text}. On {_folds_told(lost)} every setting failed; settings are compared on the others"
     if not table.is_complete().any() and UNTRIED not in table.state:
-        text = f"{text}. No setting was judged on all of them: {model.best_params_} is the best of those on most"
+        text = f"{text}. No setting was judged on all folds: {model.best_params_} is the best of those judged on most"
     warnings.warn(text, FitFailedWarning, stacklevel=_LEVEL)
 
 
 def warn_without_score(table: Table, judge: str) -> None:
-    """Tell of fits that went well and have no score all the same."""
+    """Warn of fits that succeeded but have no score."""
     is_nan = (table.state == DONE) & np.isnan(table.test[judge])
     if not is_nan.any():
         return
@@ -40,16 +40,16 @@ def warn_without_score(table: Table, judge: str) -> None:
     blank = np.flatnonzero((table.is_blank(table.test[judge]) & is_nan).any(axis=0)).tolist()
     if blank:
         text = f"{text}. On {_folds_told(blank)} no setting has a score; settings are compared on the others"
-    text = f"{text}. A setting without a score where others have one cannot win"
+    text = f"{text}. A setting without a score on a fold where others have one cannot win"
     warnings.warn(text, UserWarning, stacklevel=_LEVEL)
 
 
 def warn_unless_done(model: "TunedModel", table: Table, ended: Status | None) -> None:
-    """Note how a search ended on it, and tell of an end that was not its own."""
+    """Record how a search ended, and warn if it was cut short."""
     fitted = model.best_estimator_.status_ if model.refit else Status.OPTIMAL
     is_done = _is_all_done(table)
     model.status_ = fitted if ended is None or is_done else ended
-    # Without a limit of the user's own, the one of fits that only serve a score is as it should be.
+    # Unless the user has set a limit, the limit on fits that only serve a score is as intended.
     is_own = getattr(model, "max_iter", -1) >= 0
     expected = (Status.OPTIMAL,) if is_own else (Status.OPTIMAL, Status.ITERATION_LIMIT)
     endings = table.status[(table.state == DONE) & ~np.isin(table.status, expected)]
@@ -57,11 +57,11 @@ def warn_unless_done(model: "TunedModel", table: Table, ended: Status | None) ->
         text = f"{_what_was_judged(model, table)}{_how_it_was_fitted(model)}"
         warnings.warn(text, ConvergenceWarning, stacklevel=_LEVEL)
     elif model.status_ == Status.TIME_LIMIT:
-        text = f"TIME_LIMIT: all of {table.planned} fits were made{_how_it_was_fitted(model)}"
+        text = f"TIME_LIMIT: all {table.planned} fits were made{_how_it_was_fitted(model)}"
         warnings.warn(text, ConvergenceWarning, stacklevel=_LEVEL)
     elif len(endings):
         names = ", ".join(Status(code).name for code in np.unique(endings).tolist())
-        text = f"{len(endings)} of {table.state.size} fits of the search ended as {names}, not at tol={model.tol:g}"
+        text = f"{len(endings)} of {table.state.size} fits of the search ended with {names}, before tol={model.tol:g}"
         warnings.warn(text, ConvergenceWarning, stacklevel=_LEVEL)
 
 
@@ -85,20 +85,20 @@ def _what_was_judged(model: "TunedModel", table: Table) -> str:
 def _how_it_was_fitted(model: "TunedModel") -> str:
     if not model.refit or model.best_estimator_.status_ != Status.TIME_LIMIT:
         return ""
-    return ". The last fit had no time to come to its end; certificate_ says how good it is"
+    return ". The last fit had no time to finish; certificate_ says how good it is"
 
 
 def _more(model: "TunedModel") -> str:
     if model.search == "adaptive":
-        return "A larger time_limit judges more"
-    other = "" if model.search == "halving" else " or search='halving'"
-    return f"A larger time_limit, a shorter grid{other} judge more"
+        return "Raise time_limit to judge more"
+    other = "" if model.search == "halving" else ", or use search='halving'"
+    return f"To judge more, raise time_limit or shorten the grid{other}"
 
 
 def _on_rows(model: "TunedModel", table: Table) -> str:
-    """How many rows the winner was judged by, where there are rounds."""
+    """How many rows the winner was judged on, if there are rounds."""
     rows: Any = table.extra.get("n_resources")
-    return "" if rows is None else f", judged by {rows[model.best_index_]} rows,"
+    return "" if rows is None else f", judged on {rows[model.best_index_]} rows,"
 
 
 def _is_all_done(table: Table) -> bool:

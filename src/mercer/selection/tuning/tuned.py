@@ -1,4 +1,4 @@
-"""What searches for classifiers and for regressions do each in their way."""
+"""What searches for classifiers and for regressions do differently."""
 
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ class TunedClassifier(ClassifierMixin, TunedModel):
 
     @available_if(is_refitted)
     def decision_function(self, X: Rows) -> FloatArray:
-        """Signed scores of the refitted machine: above 0 the second of two classes, else one column a class or a pair.
+        """Signed scores of the refitted machine: above 0 the second of two classes; a column per class or pair if more.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class TunedClassifier(ClassifierMixin, TunedModel):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Rows) -> FloatArray:
-        """Probabilities of the refitted machine, one column a class; only with `probability`.
+        """Probabilities of the refitted machine, one column per class; only with `probability`.
 
         Parameters
         ----------

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def winner_of(table: "Table", judge: str) -> int:
-    """The number of the setting of best mean score among those judged on every fold, in the last round that has one.
+    """The number of the setting with the best mean score among those judged on every fold, in the last such round.
 
-    Folds on which every setting fails do not count. Where no setting is judged on all the others, because a
+    Folds on which every setting fails do not count. If no setting is judged on all the others, because a
     search was stopped or because each fails on some fold, it is the best of those judged on most folds;
-    where nothing was judged, the middle of the grid.
+    if nothing was judged, the middle of the grid.
     """
     means = np.where(table.is_complete(), table.means(judge), np.nan)
     for k in range(int(table.rounds.max()), -1, -1):
@@ -32,9 +32,9 @@ def winner_of(table: "Table", judge: str) -> int:
 
 
 def unless_told_apart(table: "Table", judge: str, best: int, usual: BoolArray) -> int:
-    """The best of the usual settings, where the folds cannot tell it from the best of all; else the latter.
+    """The best of the usual settings if the folds cannot tell it from the best of all; otherwise the latter.
 
-    The best of hundreds is partly the luckiest. One that stood there before anything was tried gives way only to one
+    The best of hundreds is partly the luckiest. One that was fixed before anything was tried gives way only to one
     that is better by more than a standard error of the difference, fold by fold.
     """
     scores = table.test[judge]
@@ -50,7 +50,7 @@ def unless_told_apart(table: "Table", judge: str, best: int, usual: BoolArray) -
 
 
 def score_of(table: "Table", judge: str, number: int) -> float:
-    """The mean score of a setting: on the folds it was judged on, where those are not all."""
+    """The mean score of a setting, over the folds it was judged on if not all."""
     if table.is_complete()[number]:
         return float(table.means(judge)[number])
     own = table.test[judge][number][is_judged(table, judge)[number]]

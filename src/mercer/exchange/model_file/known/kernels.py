@@ -181,7 +181,7 @@ def require_vectors(kernel: "Kernel", vectors: Rows, origin: FloatArray | None) 
         if origin is not None and origin.shape != (vectors.shape[1],):
             raise Refused(f"has an origin of shape {origin.shape} for rows of {vectors.shape[1]} features")
     elif origin is not None and (not isinstance(vectors, np.ndarray) or origin.shape != vectors.shape[1:]):
-        raise Refused("has an origin that its vectors have not")
+        raise Refused("has an origin, which its vectors cannot have")
     return vectors.shape[0] if hasattr(vectors, "shape") else len(vectors)
 
 
