@@ -22,8 +22,7 @@ class SVCCV(TunedClassifier):
     ----------
     Cs : int, list or "auto", default=8
         Values of C. A number stands for that many values, a factor of four apart, up to 512. A value may be
-        "auto", one over the mean squared distance of the rows from their centre in feature space, or from the
-        origin if the bias is not free; each fold finds it from the rows it learns from.
+        "auto": each fold then chooses it by a cross-validation of its own, from the rows it learns from.
     gammas : int, list or None, default=6
         Values of gamma for kernels that have one. A number stands for that many values, a factor of four apart,
         around ``gamma="scale"``. With None, `gamma` is not searched.
