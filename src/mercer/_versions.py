@@ -21,8 +21,12 @@ def _blas() -> str:
     from threadpoolctl import threadpool_info
 
     libraries = [entry for entry in threadpool_info() if entry["user_api"] == "blas"]
-    parts = {f"{entry['internal_api']} {entry['version']}, {entry['num_threads']} threads" for entry in libraries}
+    parts = {f"{entry['internal_api']} {entry['version']}, {_threads(entry['num_threads'])}" for entry in libraries}
     return "; ".join(sorted(parts)) or "unknown"
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
 
 
 def versions() -> dict[str, str | None]:

@@ -82,3 +82,13 @@ def test_the_installed_command_runs():
     code = "from mercer.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "0.1.0")
+
+
+@pytest.mark.parametrize("command", ["predict", "inspect"])
+def test_what_a_command_refuses_is_not_in_its_help(command, mercer):
+    _, out, _ = mercer(command, "--help")
+    assert "--format" in out
+    assert "--target" not in out
+    code, _, err = mercer(command, "m.mercer", "rows.csv", "--target", "y")
+    assert code == ExitCode.USAGE
+    assert f"{command} takes no --target" in err

@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode
-from mercer.cli.terminal.options import AsJson, DataOptions, ModelFile, ReadOptions, Source
+from mercer.cli.terminal.options import AsJson, ModelFile, ReadOptions, RowOptions, Source
 
 
 def inspect(
@@ -14,7 +14,7 @@ def inspect(
     data: Annotated[Source | None, Parameter(help="Explain the decision for a row of this file.")] = None,
     *,
     row: Annotated[int, Parameter(help="Which row of the data, counting from 0.")] = 0,
-    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    reading: RowOptions = RowOptions(),  # noqa: B008 - frozen
     as_json: AsJson = False,
     limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
 ) -> ExitCode:
@@ -23,10 +23,10 @@ def inspect(
     from mercer.cli.terminal.output import write_json
     from mercer.workflow.models import describe_file, load_model
 
+    if reading.target is not None:
+        raise ParameterError("inspect takes no --target; the model knows its own")
     fitted, said = load_model(model, data)
     if data is not None:
-        if reading.target is not None:
-            raise ParameterError("inspect takes no --target; the model knows its own")
         return _explained(fitted, read_for_model(data, reading, limits, fitted)[0], row, as_json)
     found = describe_file(fitted, said)
     if as_json:

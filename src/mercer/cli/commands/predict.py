@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode
-from mercer.cli.terminal.options import OUTPUT, AsJson, DataOptions, ModelFile, ReadOptions, Source
+from mercer.cli.terminal.options import OUTPUT, AsJson, ModelFile, ReadOptions, RowOptions, Source
 
 # What begins a formula in a spreadsheet, including the blanks that it skips.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -29,7 +29,7 @@ def predict(
     model: ModelFile,
     data: Source,
     *,
-    reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
+    reading: RowOptions = RowOptions(),  # noqa: B008 - frozen
     keep: Annotated[
         tuple[str, ...],
         Parameter(

@@ -111,6 +111,14 @@ class DataOptions:
 
 @Parameter(name="*", group=DATA)
 @dataclass(frozen=True)
+class RowOptions(DataOptions):
+    """How rows for a model are read, which knows its own target; whoever names one is told so."""
+
+    target: Annotated[str | None, Parameter(alias="-t", show=False)] = None
+
+
+@Parameter(name="*", group=DATA)
+@dataclass(frozen=True)
 class LearningOptions(DataOptions):
     """How data are read, and which columns are learnt from."""
 

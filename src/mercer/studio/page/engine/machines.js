@@ -195,7 +195,7 @@ export function nuMargin(K, signs, { nu }) {
   const rho = 0.5 * (high - low);
   if (!(rho > 0) || isNothing(K, found.beta))
     throw new Refusal(
-      "The margin is zero: ν allows so few margin errors that no hyperplane has a margin here. Raise ν, or take a kernel that separates the classes better.",
+      "The margin is zero: ν allows so few margin errors that no hyperplane has a margin here. Raise ν, or choose a kernel that separates the classes better.",
     );
   const b = 0.5 * (low + high);
   const values = objectives(K, found.beta, b, {
