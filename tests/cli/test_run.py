@@ -90,5 +90,5 @@ def test_what_a_command_refuses_is_not_in_its_help(command, mercer):
     assert "--format" in out
     assert "--target" not in out
     code, _, err = mercer(command, "m.mercer", "rows.csv", "--target", "y")
-    assert code == ExitCode.USAGE
+    assert code == ExitCode.WRONG_USAGE
     assert f"{command} takes no --target" in err
