@@ -215,3 +215,21 @@ def test_a_solution_to_begin_from_saves_steps():
     machine = BlockMachine(y, 1.0, "hinge", bias="free")
     first = solve(blocks_of(X), machine, gap_tol=1e-6)
     assert solve(blocks_of(X), machine, gap_tol=1e-6, start=first).iterations < first.iterations / 2
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_sums_that_single_precision_makes_indefinite_are_made_in_double(loss):
+    """Damping what rounding has spoilt would take ten times as many steps."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2))
+    y = np.where(np.hypot(*X.T) + 0.2 * rng.normal(size=len(X)) > 1.0, 1.0, -1.0)
+    Z = X[:200]
+    kernel = np.exp(-0.5 * ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2))
+    factor = cholesky(kernel[:200] + 1e-6 * np.eye(200), lower=True)
+    machine = BlockMachine(y, np.full(len(y), 10.0), loss, bias="free")
+    seen = []
+    for dtype in (np.float32, np.float64):
+        found = solve(blocks_of(kernel, 4096), machine, gap_tol=1e-3, factor=factor, dtype=dtype)
+        assert found.status == Status.OPTIMAL
+        seen.append(found.iterations)
+    assert seen[0] <= 1.5 * seen[1]

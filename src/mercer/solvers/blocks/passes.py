@@ -11,6 +11,7 @@ from operator import iadd
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._jit.scratch import scratch
@@ -47,15 +48,15 @@ class Evaluate:
     narrower : float or None
         The next width, if the responses here became the centres: the responses under it are requested too,
         which saves a pass.
-    curvature : bool
-        Whether the Hessian is requested.
+    curvature : float32, float64 or None
+        The precision in which the Hessian is added up, if it is requested.
     """
 
     at: Place
     step: tuple[FloatArray, float] | None = None
     moved: Place | None = None
     narrower: float | None = None
-    curvature: bool = True
+    curvature: DTypeLike | None = np.float64
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class Response:
     moving, idle : int
         Rows whose response moves, and rows without any.
     H : ndarray (m + 1, m + 1) or None
-        In the precision of the features: its sums are what takes long.
+        In the precision asked for: its sums are what takes long.
     """
 
     up: FloatArray
@@ -223,10 +224,15 @@ def _evaluate(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray |
         found.append(losses.around(found[0].beta).respond(values, what.narrower))
     sums = combinations(features, [side for each in found for side in each.sides])
     now, *after = [
-        _response(each, sums[2 * k : 2 * k + 2], gram(features, each.slope, asked.constant) if what.curvature else None)
+        _response(each, sums[2 * k : 2 * k + 2], _curvature(features, each.slope, asked))
         for k, each in enumerate(found)
     ]
     return Evaluation(found[0].loss, slopes, now, after[0] if after else None), moved_to
+
+
+def _curvature(features: Any, slope: FloatArray, asked: Asked) -> Array | None:
+    what: Any = asked.what
+    return None if what.curvature is None else gram(features, slope, asked.constant, what.curvature)
 
 
 def _losses(asked: Asked, rows: RowLosses, centre: FloatArray | None) -> Losses:
@@ -294,30 +300,31 @@ def combination(features: Any, factors: FloatArray) -> FloatArray:
     return combinations(features, [factors])[0]
 
 
-def gram(features: Any, slope: FloatArray, constant: float) -> Array:
-    """Z' S Z for the features with the constant appended, from the rows of a slope alone, in their precision."""
+def gram(features: Any, slope: FloatArray, constant: float, dtype: DTypeLike) -> Array:
+    """Z' S Z for the features with the constant appended, from the rows of a slope alone, in a precision."""
     m = features.shape[1]
     chosen = np.flatnonzero(slope)
     # Zeros would be written, and read, for nothing.
     is_empty = len(chosen) == 0 or sparse.issparse(features)
-    H = (np.zeros if is_empty else np.empty)((m + 1, m + 1), features.dtype)
+    H = (np.zeros if is_empty else np.empty)((m + 1, m + 1), dtype)
     H[m] = 0.0
     for begin in range(0, len(chosen), CHUNK):
         places = chosen[begin : begin + CHUNK]
-        root = np.sqrt(slope[places]).astype(features.dtype)
+        root = np.sqrt(slope[places]).astype(dtype)
         if sparse.issparse(features):
-            part = sparse.diags(root) @ features[places]
+            part = sparse.diags(root) @ features[places].astype(dtype)
             H[:m, :m] += (part.T @ part).toarray()
         else:
             # In reused memory: where malloc returns pages at once, as in Dask's workers, page faults take a third of
             # the time.
-            part = scratch("rows that move", (len(places), m), features.dtype)
-            np.take(features, places, axis=0, out=part, mode="clip")
-            part *= root[:, None]
+            part = scratch("rows that move", (len(places), m), dtype)
+            rows = part if part.dtype == features.dtype else scratch("as they are", part.shape, features.dtype)
+            np.take(features, places, axis=0, out=rows, mode="clip")
+            np.multiply(rows, root[:, None], out=part)
             if begin == 0:
                 np.matmul(part.T, part, out=H[:m, :m])
             else:
-                H[:m, :m] += np.matmul(part.T, part, out=scratch("their products", (m, m), features.dtype))
+                H[:m, :m] += np.matmul(part.T, part, out=scratch("their products", (m, m), dtype))
         if constant:
             H[m, :m] += constant * combination(part, root)
             H[m, m] += constant**2 * float(slope[places].sum())

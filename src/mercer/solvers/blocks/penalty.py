@@ -13,7 +13,7 @@ class Penalty:
     """|L' v|^2 / 2 and the operations that the steps need."""
 
     def __init__(self, m: int, factor: FloatArray | None) -> None:
-        self.m, self.factor, self._damped = m, factor, 0
+        self.m, self.factor = m, factor
         self.matrix = None if factor is None else np.tril(factor) @ np.tril(factor).T
 
     def times(self, v: FloatArray) -> FloatArray:
@@ -32,10 +32,13 @@ class Penalty:
         """L^-1 times a sum of features: its length is the length in the space of w."""
         return image if self.factor is None else solve_triangular(self.factor, image, lower=True)
 
-    def step(self, H: Array, g: FloatArray, constant: float, weight: float) -> FloatArray:
+    def step(
+        self, H: Array, g: FloatArray, constant: float, weight: float, is_damped: bool = True
+    ) -> FloatArray | None:
         """The solution of (L L' + H) s = g, with the constant feature last.
 
-        Where rounding has made the matrix indefinite it is damped, and the step is still a descent direction.
+        Where rounding has made the matrix indefinite it is damped, and the step is still a descent direction; None if
+        it is not to be damped.
         """
         A = H.astype(np.float64)
         A[:-1, :-1] += np.eye(self.m) if self.matrix is None else self.matrix
@@ -44,14 +47,14 @@ class Penalty:
         if A[-1, -1] == 0.0:
             A[-1, -1] = 1.0
         diagonal = A.diagonal().copy()
-        for place in range(self._damped, len(DAMPINGS)):
-            A[np.diag_indices(len(A))] = (1.0 + DAMPINGS[place]) * diagonal
+        for damping in DAMPINGS if is_damped else DAMPINGS[:1]:
+            A[np.diag_indices(len(A))] = (1.0 + damping) * diagonal
             step = _solved(A, g)
             if step is not None:
-                # A damping that was too small will be again; try one less than worked.
-                self._damped = max(0, place - 1)
                 break
         else:
+            if not is_damped:
+                return None
             step = g / np.maximum(diagonal, 1e-300)
         if not constant:
             step[-1] = 0.0

@@ -1,6 +1,7 @@
 """An evaluation of a machine over blocks as arrays, so that another fit can ask for it again, to the same bits."""
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._types import FloatArray
 from mercer.solvers.blocks.passes import Evaluate, Place
@@ -18,7 +19,7 @@ def state_of(request: Evaluate, centre: FloatArray | None) -> State:
     }
 
 
-def request_of(state: State, *, curvature: bool) -> Evaluate:
+def request_of(state: State, curvature: DTypeLike | None) -> Evaluate:
     """Inverse of `state_of`."""
     step, moved, narrower = state["step"], state["moved"], state["narrower"]
     return Evaluate(

@@ -55,7 +55,7 @@ IN_SINGLE = 0.95
 
 
 # The progress of the steps apart from points: integers, then floats.
-_COUNTS = ("steps", "moved_at", "last_better")
+_COUNTS = ("steps", "moved_at", "last_better", "sums_in_double")
 _NUMBERS = (*_COUNTS, "gap", "best_primal", "best_dual", "strictness")
 
 Turn = Generator[Asked, tuple[Any, list[Any]], Any]
@@ -90,6 +90,8 @@ class Newton:
         self.best_primal, self.best, self.gap = np.inf, self.at, np.inf
         self.best_dual, self.counts, self.coarsest = -np.inf, (0, 0), dtype
         self.steps, self.last_better = 0, 0
+        # 1 once sums in single precision have made the Hessian indefinite.
+        self.sums_in_double = 0
         self.trace: list[TracePoint] = []
         # Factor by which the required gap is reduced after a certificate has refuted one.
         self.strictness = 1.0
@@ -168,11 +170,16 @@ class Newton:
             response = evaluation.now
 
     def _request(self, at: Place, step: tuple[FloatArray, float] | None) -> Evaluate:
-        is_direct = self.penalty.m <= DIRECT
         # Ask now for what will be wanted once the answer arrives.
         is_likely = self.steps - self.moved_at >= PROMPT and self.penalty.m <= SPECULATES
         narrower = self._next_width(at) if self.has_kinks and is_likely else None
-        return Evaluate(at, step, self.moved, narrower, curvature=is_direct)
+        return Evaluate(at, step, self.moved, narrower, self._curvature())
+
+    def _curvature(self) -> "np.dtype[Any] | None":
+        """The precision in which the Hessian is added up, if it is formed at all."""
+        if self.penalty.m > DIRECT:
+            return None
+        return np.dtype(np.float64) if self.sums_in_double else self.dtype
 
     def _evaluate(self, request: Evaluate) -> Turn:
         self._asked = request, self.centre
@@ -242,9 +249,16 @@ class Newton:
         return float(residual @ residual + gradient[-1] ** 2) <= INNER * response.distance
 
     def _step(self, gradient: FloatArray, response: Response) -> Turn:
-        if response.H is not None:
-            return self.penalty.step(response.H, -gradient, self.machine.constant, self.weight)
-        return (yield from self._conjugate_gradients(-gradient))
+        if response.H is None:
+            return (yield from self._conjugate_gradients(-gradient))
+        system = -gradient, self.machine.constant, self.weight
+        step = self.penalty.step(response.H, *system, is_damped=response.H.dtype == np.float64)
+        if step is not None:
+            return step
+        # The sums alone made it indefinite: rounded features are features too, and their squares are not negative.
+        self.sums_in_double = 1
+        again = yield from self._evaluate(self._request(self.at, None))
+        return self.penalty.step(again.now.H, *system)
 
     def _conjugate_gradients(self, g: FloatArray) -> Turn:
         """Conjugate gradients (Hestenes & Stiefel 1952), one pass over the blocks per iteration."""
@@ -351,7 +365,7 @@ class Newton:
         self.dtype, self.coarsest = np.dtype(f"f{int(fine)}"), np.dtype(f"f{int(coarse)}")
         self.counts, self.best = (int(moving), int(idle)), place_of(state["best"])
         self.centre = state["centre"] if self.has_kinks else None
-        self._state, self._next = state, request_of(state, curvature=self.penalty.m <= DIRECT)
+        self._state, self._next = state, request_of(state, self._curvature())
 
     def solution(self) -> BlockSolution:
         """The best point found."""
