@@ -187,3 +187,10 @@ def test_nobody_presses_and_nothing_is_raised_but_errors():
     assert done == ["written"]
     with pytest.raises(ZeroDivisionError):
         held(done, True, 1, ZeroDivisionError())
+
+
+def test_after_a_held_interrupt_the_handler_is_the_old_one():
+    before = signal.getsignal(signal.SIGINT)
+    with holding_interrupts():
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before

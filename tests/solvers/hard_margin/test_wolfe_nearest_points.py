@@ -13,7 +13,7 @@ from mercer.problems.svm.hard_margin import HardMargin
 from mercer.solvers.hard_margin.cholesky_corral import KernelCorral
 from mercer.solvers.hard_margin.qr_corral import FeatureCorral
 from mercer.solvers.hard_margin.solve import Overlap, Separation, separate_features, separate_matrix
-from mercer.solvers.hard_margin.wolfe_nearest_points import nearest_points
+from mercer.solvers.hard_margin.wolfe_nearest_points import PATIENCE, _Search, nearest_points
 from mercer.solvers.limits import Limits
 
 BIASES = ["free", "penalized", "none"]
@@ -197,3 +197,12 @@ def test_memory_for_few_rows_ends_the_search(rng):
     found = separate_matrix(HardMargin(y), StoredMatrix.of(RBF(5.0)(X)), Limits(), 1e-6, memory=8 * 600 * 10)
     assert found.status is Status.MEMORY_LIMIT
     assert np.count_nonzero(found.beta) <= 10
+
+
+def test_rounds_that_find_nothing_shorter_end_by_rounding(rng):
+    search = _Search(corral_of("features", *two_blobs(rng)), Limits(), 1e-12)
+    search.corral.start([0, 1])
+    assert search._ending(1e-3, 1.0, 0, PATIENCE) is None
+    assert search._ending(1e-7, 1.0, 0, PATIENCE + 1) is Status.OPTIMAL_INACCURATE
+    assert search._ending(0.5, 1.0, 0, PATIENCE + 1) is Status.STALLED
+    assert search._ending(0.0, 1.0, 0, 0) is Status.OPTIMAL

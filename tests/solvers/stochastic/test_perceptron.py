@@ -180,3 +180,18 @@ def test_a_program_keeps_to_its_time(rng):
     limits, watch = Limits(time_limit=0.05), Stopwatch()
     assert solve_program(X, y, np.ones(3000), True, limits).status is Status.TIME_LIMIT
     assert watch.seconds < 1.0
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_items_as_the_solution_of_a_dual(data, shift):
+    X, y = data
+    schedule = plan(len(y), 3)
+    machine = ItemPerceptron(StoredMatrix.of(X @ X.T), "online", 1.0, shift)
+    trained = train(machine, lambda o, stop: machine.epoch(y, schedule.copies, o, stop), schedule, Limits())
+    solution = machine.solution(trained, y)
+    np.testing.assert_allclose(solution.gradient, y - (X @ X.T + shift) @ solution.beta, atol=1e-12)
+    assert solution.bias == pytest.approx(shift * solution.beta.sum())
+    for name in ("status", "iterations", "trace", "updates", "is_fresh"):
+        assert getattr(solution, name) == getattr(trained, name)
+    assert solution.is_fresh
+    assert solution.updates > 0
