@@ -206,3 +206,21 @@ def test_rounds_that_find_nothing_shorter_end_by_rounding(rng):
     assert search._ending(1e-7, 1.0, 0, PATIENCE + 1) is Status.OPTIMAL_INACCURATE
     assert search._ending(0.5, 1.0, 0, PATIENCE + 1) is Status.STALLED
     assert search._ending(0.0, 1.0, 0, 0) is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_rounds_are_limited_and_counted(most, rng):
+    found = nearest_points(corral_of("features", *two_blobs(rng, n=200, d=8, gap=0.01)), Limits(max_iter=most))
+    assert found.status is Status.ITERATION_LIMIT
+    assert found.iterations == most
+    assert len(found.trace) == most + 1
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_coordinates_of_any_size_are_separated_alike(size, rng):
+    """Classes that touch up to rounding overlap, and those that are a little apart do not, in whatever unit."""
+    X, y = two_blobs(rng, n=40, gap=1e-3)
+    K = size**2 * (X @ X.T)
+    found = separate_matrix(HardMargin(y), StoredMatrix.of(K), Limits(), 1e-6, 2**30)
+    assert isinstance(found, Separation)
+    assert found.margin == pytest.approx(size * separate_features(HardMargin(y), X, Limits(), 1e-6).margin, rel=1e-4)

@@ -244,3 +244,17 @@ def test_a_path_that_is_stuck_near_its_end_says_so(monkeypatch):
     assert path.status == Status.STALLED
     assert path.C_end == 10.0
     assert worst_error(path, RBF(0.5)(X), 9.0) < 1e-8
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Linear()])
+def test_coefficients_and_bias_meet_the_conditions_of_optimality_everywhere(kernel):
+    X, signs = noisy(30, seed=6, shift=0.4)
+    K = kernel(X)
+    path = path_of(K, signs, C_max=200.0)
+    for C in np.geomspace(0.02, 190.0, 25):
+        beta, bias = path.at(C)
+        alpha, margins = signs * beta, signs * (K @ beta + bias)
+        assert margins[alpha < 1e-9 * C].min(initial=1.0) >= 1.0 - 1e-7
+        assert margins[alpha > C * (1.0 - 1e-9)].max(initial=1.0) <= 1.0 + 1e-7
+        inside = (alpha >= 1e-9 * C) & (alpha <= C * (1.0 - 1e-9))
+        np.testing.assert_allclose(margins[inside], 1.0, atol=1e-7)

@@ -195,3 +195,11 @@ def test_items_as_the_solution_of_a_dual(data, shift):
         assert getattr(solution, name) == getattr(trained, name)
     assert solution.is_fresh
     assert solution.updates > 0
+
+
+def test_an_average_after_one_visit_is_what_that_visit_left():
+    X, y = np.array([[2.0, 1.0]]), np.array([1.0])
+    for method in ("online", "averaged"):
+        found = trained_rows(X, y, plan(1, 1), method)
+        assert found.coefficients.tolist() == [2.0, 1.0]
+        assert found.bias == 1.0
