@@ -55,6 +55,6 @@ def test_the_best_value_is_kept_with_and_without_its_prior():
     assert best.value == value
     assert best.plain == pytest.approx(without(theta)[0])
     # A worse point leaves the best as it is.
-    best(theta + [3.0, -3.0, 0.0, 0.0, 0.0])
+    best(theta + np.array([3.0, -3.0, 0.0, 0.0, 0.0]))
     assert best.value == value
     np.testing.assert_array_equal(best.theta, theta)

@@ -163,7 +163,9 @@ def test_a_step_ends_at_the_first_bound_and_its_coordinate_stays_there(n_groups,
     width = 0.4 * np.abs(best).max()
     share = (width / np.abs(best)).min()
     first = int(np.abs(best).argmax())
-    _, beta, gradient, free = grouped(Q, linear, np.full(8, -width), np.full(8, width), n_groups, groups, start, free, 1)
+    _, beta, gradient, free = grouped(
+        Q, linear, np.full(8, -width), np.full(8, width), n_groups, groups, start, free, 1
+    )
     np.testing.assert_allclose(beta, share * best, atol=1e-9)
     np.testing.assert_allclose(gradient, linear - Q @ beta, atol=1e-8)
     assert abs(beta[first]) == width

@@ -154,9 +154,7 @@ def test_a_search_at_a_minimum_stays_there():
 
 def test_a_search_without_an_end_stays_where_the_derivative_had_not_risen():
     """A hinge that is met nowhere: the derivative is minus one for ever."""
-    losses = RoundedLosses(
-        np.array([1.0]), np.zeros(1), np.ones(1), np.zeros(1), 0.0, np.array([1e-9]), np.zeros(1)
-    )
+    losses = RoundedLosses(np.array([1.0]), np.zeros(1), np.ones(1), np.zeros(1), 0.0, np.array([1e-9]), np.zeros(1))
     t = bracketed_minimum(np.zeros(1), np.array([-1.0]), -2.0, 0.0, 1.0, losses)
     assert t > 1.0
     assert slope_along(t, np.zeros(1), np.array([-1.0]), losses)[0] - 2.0 == -1.0

@@ -79,9 +79,7 @@ def test_a_run_ends_with_a_small_gap_after_few_steps(kind, scale, weight, seed):
     ridge, linear = np.full(N, 0.4 if kind == "squared hinge" else 0.0), y if ends is None else signs
     epsilon = 0.1 if ends is None else 0.0
     dual = LinearDual(linear, np.full(N, lower), np.full(N, upper), ridge, epsilon, scale, weight == 0.0)
-    losses = RoundedLosses(
-        linear, dual.lower, dual.upper, ridge, epsilon, weights_of_rounding(dual, 0.5), np.zeros(N)
-    )
+    losses = RoundedLosses(linear, dual.lower, dual.upper, ridge, epsilon, weights_of_rounding(dual, 0.5), np.zeros(N))
     point = at_zero()
     best = Best(np.zeros(D + 1), np.zeros(N), np.zeros(D), np.array([1e300, 0.0]))
     done, distance, balance = fused_run(
@@ -108,9 +106,7 @@ def test_a_run_ends_with_a_small_gap_after_few_steps(kind, scale, weight, seed):
 def test_steps_of_a_run_are_limited_and_counted():
     X, y = rows()
     losses, best = squared(y), Best(np.zeros(D + 1), np.zeros(N), np.zeros(D), np.array([1e300, 0.0]))
-    done, distance, _ = fused_run(
-        view_rows(X), losses, at_zero(), best, Constant(0.0, 1.0), room(), False, 1e-9, 1
-    )
+    done, distance, _ = fused_run(view_rows(X), losses, at_zero(), best, Constant(0.0, 1.0), room(), False, 1e-9, 1)
     assert (done, distance) == (1, -1.0)
     # What a run has found is what it would have found in one go: a quadratic problem takes one step.
     best = Best(np.zeros(D + 1), np.zeros(N), np.zeros(D), np.array([1e300, 0.0]))

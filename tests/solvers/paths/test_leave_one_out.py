@@ -24,7 +24,9 @@ def anew(K, signs, C, loss, bias):
     for i in range(len(signs)):
         rest = np.delete(np.arange(len(signs)), i)
         problem = SoftMargin(signs[rest], C[rest], loss, bias)
-        found = solve_dual(problem.dual(), StoredMatrix.of(K[np.ix_(rest, rest)]), tol=1e-11, limits=Limits(), convex=True)
+        found = solve_dual(
+            problem.dual(), StoredMatrix.of(K[np.ix_(rest, rest)]), tol=1e-11, limits=Limits(), convex=True
+        )
         out[i] = K[i, rest] @ found.beta + problem.intercept(found.beta, found.bias)
     return out
 

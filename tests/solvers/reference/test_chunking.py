@@ -99,19 +99,21 @@ def test_steps_of_all_chunks_are_limited_together(most):
     assert found.iterations == most
 
 
-def test_chunks_that_never_solve_their_part_end_with_its_status():
+@pytest.mark.parametrize(
+    ("status", "ending"), [(Status.OPTIMAL_INACCURATE, Status.STALLED), (Status.NOT_CONVEX, Status.NOT_CONVEX)]
+)
+def test_chunks_that_never_solve_their_part_end_with_its_status(status, ending):
     X, y = made(n=40)
     problem = SoftMargin(y, np.ones(len(y))).dual()
 
     def idle(part, *_, **__):
         return Solution(np.zeros(len(part)), part.linear, 0.0, status, 1)
 
-    for status, ending in ((Status.OPTIMAL_INACCURATE, Status.STALLED), (Status.NOT_CONVEX, Status.NOT_CONVEX)):
-        found = chunking.solve(
-            problem, StoredMatrix.of(RBF(0.5)(X)), tol=1e-9, limits=Limits(), convex=True, inner=idle, chunk=20
-        )
-        assert found.status is ending
-        assert not found.beta.any()
+    found = chunking.solve(
+        problem, StoredMatrix.of(RBF(0.5)(X)), tol=1e-9, limits=Limits(), convex=True, inner=idle, chunk=20
+    )
+    assert found.status is ending
+    assert not found.beta.any()
 
 
 def test_a_part_that_is_solved_in_few_steps_is_no_standstill():
