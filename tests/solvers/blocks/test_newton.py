@@ -215,3 +215,15 @@ def test_a_solution_to_begin_from_saves_steps():
     machine = BlockMachine(y, 1.0, "hinge", bias="free")
     first = solve(blocks_of(X), machine, gap_tol=1e-6)
     assert solve(blocks_of(X), machine, gap_tol=1e-6, start=first).iterations < first.iterations / 2
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_few_passes_over_the_blocks_are_enough(loss, bias):
+    """Steps of first order on rows of such different columns would take hundreds."""
+    X, y, _ = rows(n=300)
+    X = X * 10.0 ** np.linspace(-1.0, 1.0, 8)
+    machine = BlockMachine(y, np.full(len(y), 1.0), loss, bias=bias)
+    found = solve(blocks_of(X), machine, gap_tol=1e-8, limits=Limits(max_iter=120))
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.gap <= 1e-8 * found.certificate.primal

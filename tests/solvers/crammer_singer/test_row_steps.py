@@ -74,9 +74,7 @@ def test_a_pass_takes_each_row_to_its_best(scale):
     before = 0.0
     for _ in range(60):
         kept = alpha.copy()
-        count, largest = crammer_singer_pass(
-            view_rows(X), codes, C, (X**2).sum(axis=1), scale, W, alpha, active, 0, 9
-        )
+        count, largest = crammer_singer_pass(view_rows(X), codes, C, (X**2).sum(axis=1), scale, W, alpha, active, 0, 9)
         moved = np.flatnonzero((alpha != kept).any(axis=1))
         assert sorted(active[:count]) == moved.tolist()
         assert sorted(active) == list(range(9))
