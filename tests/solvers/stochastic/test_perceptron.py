@@ -203,3 +203,11 @@ def test_an_average_after_one_visit_is_what_that_visit_left():
         found = trained_rows(X, y, plan(1, 1), method)
         assert found.coefficients.tolist() == [2.0, 1.0]
         assert found.bias == 1.0
+
+
+@pytest.mark.parametrize("method", ["online", "averaged", "batch"])
+def test_before_any_visit_there_is_nothing(method):
+    w, b = RowPerceptron(3, method, 1.0, True).answer()
+    assert (w.tolist(), b) == ([0.0, 0.0, 0.0], 0.0)
+    beta, b = ItemPerceptron(StoredMatrix.of(np.eye(2)), method, 1.0, 1.0).answer()
+    assert (beta.tolist(), b) == ([0.0, 0.0], 0.0)
