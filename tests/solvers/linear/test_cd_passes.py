@@ -58,6 +58,7 @@ def test_a_pass_is_cut_into_slices_between_which_it_can_be_stopped(monkeypatch):
         _, products, dual = machine(0.5)
         passes = Passes(products, dual, None, seed=3)
         passes.run(Limits())
+        assert passes.firm > 0.0
         found.append((passes.beta.copy(), passes.firm, passes.gap, passes.loss))
     for whole, cut in zip(*found, strict=True):
         np.testing.assert_allclose(cut, whole)
