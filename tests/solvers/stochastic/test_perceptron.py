@@ -211,3 +211,18 @@ def test_before_any_visit_there_is_nothing(method):
     assert (w.tolist(), b) == ([0.0, 0.0, 0.0], 0.0)
     beta, b = ItemPerceptron(StoredMatrix.of(np.eye(2)), method, 1.0, 1.0).answer()
     assert (beta.tolist(), b) == ([0.0, 0.0], 0.0)
+
+
+@pytest.mark.parametrize("eta", [0.25, 4.0])
+@pytest.mark.parametrize("method", ["online", "averaged"])
+def test_the_length_of_a_step_is_that_of_the_answer(data, method, eta):
+    """From nothing, steps twice as long make weights twice as long, and the same mistakes."""
+    X, y = data
+    schedule = plan(len(y), 3, np.arange(len(y)) % 3 + 1.0)
+    one, other = (trained_rows(X, y, schedule, method, eta=e) for e in (1.0, eta))
+    np.testing.assert_allclose(other.coefficients, eta * one.coefficients)
+    assert other.bias == pytest.approx(eta * one.bias)
+    assert other.updates == one.updates
+    one, other = (trained_items(X @ X.T, y, schedule, method, eta=e) for e in (1.0, eta))
+    np.testing.assert_allclose(other.coefficients, eta * one.coefficients)
+    assert other.bias == pytest.approx(eta * one.bias)
