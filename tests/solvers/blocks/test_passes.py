@@ -14,7 +14,6 @@ def response(seed, H=True):
     return Response(*vectors, *rng.normal(size=2), *rng.integers(1, 9, 2), rng.normal(size=(4, 4)) if H else None)
 
 
-
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("H", [(True, True), (True, False), (False, False)])
 def test_responses_are_added(H, in_place):
