@@ -23,14 +23,13 @@ def products_of(X):
     return RowProducts(view_rows(X), X.shape[1])
 
 
-@pytest.mark.parametrize("weight", [0.0, 1.0])
-@pytest.mark.parametrize("scale", [0.0, 0.7])
-def test_a_pass_of_the_lasso_takes_each_weight_to_its_best_value(scale, weight):
+@pytest.mark.parametrize(("scale", "weight", "sign"), [(0.0, 0.0, 1.0), (0.7, 1.0, -1.0), (0.7, 1.0, 1.0)])
+def test_a_pass_of_the_lasso_takes_each_weight_to_its_best_value(scale, weight, sign):
     """The model: |w|_1 + weight |b| + sum of slope_i (r_i / slope_i - what the move adds)^2 / 2."""
     X, _ = rows(n=10, d=3)
     rng = np.random.default_rng(2)
-    slope, target = rng.uniform(0.5, 2.0, 10), rng.normal(size=10)
-    working, goal = np.array([0, 2]), np.array([0.3, 0.0, -0.2, 0.1])
+    slope, target = rng.uniform(0.5, 2.0, 10), sign * (rng.normal(size=10) + 0.8)
+    working, goal = np.array([0, 2]), sign * np.array([0.3, 0.0, -0.2, 0.1])
     Z = np.column_stack([X, np.full(10, scale)])
     prices = np.array([1.0, 1.0, 1.0, weight])
 
