@@ -33,14 +33,14 @@ TESTS = {
 
 
 def of_room(room: str, seed: int) -> list[Mutant]:
-    """Its mutants, in a random order."""
+    """Its mutants, in a random order, which does not depend on what is left out of it as no fault at all."""
     found = [
         mutant
         for path in sorted((PACKAGE / room).rglob("*.py"))
         for mutant in mutants(str(path.relative_to(PACKAGE)), path.read_text(encoding="utf-8"))
     ]
     random.Random(seed).shuffle(found)  # noqa: S311 - a sample, no secret
-    return found
+    return [mutant for mutant in found if not mutant.is_none]
 
 
 def results(folder: Path, found: list[Mutant]) -> dict[str, dict]:

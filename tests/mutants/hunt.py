@@ -40,7 +40,7 @@ MORE_SECONDS, MORE_SECONDS_TO_COMPILE = 3, 30
 WORTH_TIMING_ALONE = 0.5
 
 # Of a compiled function that runs as plain Python: how many tests that reach a line are enough, and how many are tried.
-ENOUGH, TRIES = 8, 12
+ENOUGH, TRIES = 16, 20
 
 
 def _too_slow(*_: object) -> None:

@@ -7,14 +7,12 @@ NUMBA_BOUNDSCHECK=1, which compiled code would read over.
 
 import ast
 import importlib
-import inspect
 import pkgutil
 import sys
 from collections.abc import Hashable
 from functools import lru_cache
 from pathlib import Path
 
-import numba
 import numpy as np
 
 from mercer._jit import compile as jit_compile
@@ -52,23 +50,96 @@ def _is_in(each, others):
 
 
 def _for_python():
-    """What stands in for functions that are meant for compiled code."""
+    """What stands in for functions that are meant for compiled code, and have no body of their own."""
     # Hints to the processor and to the compiler, which change no result.
-    found = dict.fromkeys([prefetch.prefetch, vectors.vector_loop], lambda *_: None)
-    return found | {
-        function: _called_from_python(function)
-        for module in (row_views, row_steps)
-        for name, function in inspect.getmembers(module, inspect.isfunction)
-        if hasattr(module, f"_{name}")  # its overload; it has no body of its own
-    }
+    hints = [prefetch.prefetch, vectors.vector_loop, row_views.row_announce, row_views.row_prefetch, row_steps.row_ask]
+    found = dict.fromkeys(hints, lambda *_: None)
+    return found | {getattr(module, each.__name__): each for module, each in _ON_ROWS}
 
 
-def _called_from_python(function):
-    """A compiled function that does nothing but call this one."""
-    names = ", ".join(inspect.signature(function).parameters)
-    scope = {"function": function}
-    exec(f"def call({names}):\n    return function({names})\n", scope)  # noqa: S102 - names of our own
-    return numba.njit(scope["call"])
+def _row(rows, i):
+    """(features, values in double precision) of a row."""
+    if isinstance(rows, row_views.DenseRows):
+        return slice(rows.values.shape[1]), rows.values[i].astype(np.float64)
+    place = slice(int(rows.indptr[int(i)]), int(rows.indptr[int(i) + 1]))
+    return rows.indices[place], rows.data[place].astype(np.float64)
+
+
+def row_dot(rows, i, w):
+    features, x = _row(rows, i)
+    return float(x @ w[features])
+
+
+def row_dot_fresh(rows, i, w):
+    return row_dot(rows, i, w)
+
+
+def row_add(rows, i, step, w):
+    features, x = _row(rows, i)
+    w[features] += step * x
+
+
+def row_square(rows, i):
+    _, x = _row(rows, i)
+    return float(x @ x)
+
+
+def row_square_add(rows, i, step, w):
+    features, x = _row(rows, i)
+    w[features] += step * x * x
+
+
+def row_outer(rows, i, step, H):
+    features, x = _row(rows, i)
+    whole = np.zeros(H.shape[1])
+    whole[features] = x
+    H[: len(whole)] += step * np.tril(np.outer(whole, whole))
+
+
+def row_weighted_square(rows, i, weights):
+    features, x = _row(rows, i)
+    return float(weights[features] @ (x * x))
+
+
+def row_weighted_add(rows, i, step, weights, w):
+    features, x = _row(rows, i)
+    w[features] += step * weights[features] * x
+
+
+def row_dots(rows, i, W, out):
+    features, x = _row(rows, i)
+    out += x @ W[features]
+
+
+def row_adds(rows, i, steps, W):
+    features, x = _row(rows, i)
+    W[features] += np.outer(x, steps)
+
+
+def row_add_both(rows, i, step, w, other_step, v):
+    row_add(rows, i, step, w)
+    row_add(rows, i, other_step, v)
+
+
+# To compile the compiled ones for every test anew would take longer than the test does.
+_ON_ROWS = [
+    *(
+        (row_views, each)
+        for each in (
+            row_dot,
+            row_dot_fresh,
+            row_add,
+            row_square,
+            row_square_add,
+            row_outer,
+            row_weighted_square,
+            row_weighted_add,
+            row_dots,
+            row_adds,
+        )
+    ),
+    (row_steps, row_add_both),
+]
 
 
 @lru_cache

@@ -38,7 +38,8 @@ OPPOSITES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minim
 class Mutant:
     """One fault: where it is, of which kind, and which of the faults of its file it is.
 
-    `first` and `last` are the lines of its statement, or of the head of that.
+    `first` and `last` are the lines of its statement, or of the head of that. `is_none` says that by its form alone it
+    changes no result.
     """
 
     file: str
@@ -50,6 +51,7 @@ class Mutant:
     before: str
     after: str
     number: int
+    is_none: bool = False
 
     @property
     def name(self) -> str:
@@ -152,6 +154,29 @@ def _is_words(parent: ast.AST, node: ast.AST) -> bool:
     return "require" in called or called == "cast"
 
 
+# Arrays whose values, or the want of them, are the same in whatever order they are kept.
+_LAYOUT_ONLY = {"empty", "zeros", "ones", "full"}
+
+
+def _is_none(parent: ast.AST, field: str, node: ast.AST, kind: str, other: ast.AST) -> bool:
+    """Whether a fault changes no result, whatever the numbers are; not merely because nobody has found some that do.
+
+    The smaller or the larger of two: if they are equal, either is right. A number that stands for zero or infinity, so
+    near to it that twice the number does too. The order in memory of an array that is filled later.
+    """
+    match node:
+        case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()], comparators=[right]):
+            if not (isinstance(parent, ast.IfExp) and field == "test"):
+                return False
+            return {ast.unparse(parent.body), ast.unparse(parent.orelse)} == {ast.unparse(left), ast.unparse(right)}
+        case ast.Constant(value=float(value)):
+            return value != 0.0 and not 1e-250 < value < 1e250
+        case ast.Call(func=ast.Attribute(attr=name)) if kind == "argument" and name in _LAYOUT_ONLY:
+            left_out = {each.arg for each in node.keywords} - {each.arg for each in other.keywords}
+            return left_out == {"order"}
+    return False
+
+
 def _is_warning(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and "warn" in ast.unparse(node.value.func)
 
@@ -194,8 +219,18 @@ def mutants(file: str, source: str) -> list[Mutant]:
     tree = ast.parse(source)
     lines = {node: place for _, function in functions(tree) for node, place in _lines(function).items()}
     return [
-        Mutant(file, name, child.lineno, *lines[child], kind, _shown(child), _shown(other), number)
-        for number, (name, _, _, _, child, kind, other) in enumerate(_faults(tree))
+        Mutant(
+            file,
+            name,
+            child.lineno,
+            *lines[child],
+            kind,
+            _shown(child),
+            _shown(other),
+            number,
+            _is_none(parent, field, child, kind, other),
+        )
+        for number, (name, parent, field, _, child, kind, other) in enumerate(_faults(tree))
     ]
 
 

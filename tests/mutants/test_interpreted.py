@@ -1,13 +1,18 @@
 """Compiled functions as plain Python: they are, and give the same."""
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
+from scipy import sparse
 
+from mercer._jit import row_steps, row_views
 from tests.mutants.in_memory import PACKAGE
-from tests.mutants.interpreted import interpret, is_compiled
+from tests.mutants.interpreted import _ON_ROWS, _for_python, interpret, is_compiled
 
 IN_PYTHON = """
 from types import FunctionType
@@ -55,3 +60,47 @@ def test_which_functions_are_compiled():
     path = PACKAGE / "solvers" / "dual_qp" / "pair_steps.py"
     assert is_compiled(path, "pair_steps")
     assert not is_compiled(PACKAGE / "solvers" / "dual_qp" / "decomposition.py", "_Rounds")
+
+
+def compiled(function):
+    """A compiled function that does nothing but call this one."""
+    names = ", ".join(inspect.signature(function).parameters)
+    scope = {"function": function}
+    exec(f"def call({names}):\n    return function({names})\n", scope)  # noqa: S102 - names of our own
+    return numba.njit(scope["call"])
+
+
+ARGUMENTS = {"step": 0.7, "other_step": -1.3, "i": 2}
+SIZES = {"w": 6, "v": 6, "weights": 6, "out": 3, "steps": 3, "W": (6, 3), "H": (7, 6)}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("module", "function"), _ON_ROWS, ids=[each.__name__ for _, each in _ON_ROWS])
+def test_what_stands_in_for_a_function_of_compiled_code_does_the_same(module, function, form, dtype):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((4, 5)) < 0.6, rng.normal(size=(4, 5)), 0.0).astype(dtype)
+    view, results = row_views.view_rows(form(X)), []
+    for each in (function, compiled(getattr(module, function.__name__))):
+        others = np.random.default_rng(1)
+        given = [
+            view if name == "rows" else ARGUMENTS[name] if name in ARGUMENTS else others.normal(size=SIZES[name])
+            for name in inspect.signature(function).parameters
+        ]
+        results.append((each(*given), [value for value in given if isinstance(value, np.ndarray)]))
+    (value, arrays), (expected, theirs) = results
+    assert (value is None) == (expected is None)
+    if value is not None:
+        assert value == pytest.approx(expected, rel=1e-6)
+    for one, other in zip(arrays, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-12)
+
+
+def test_no_function_of_compiled_code_is_without_a_stand_in():
+    room = {
+        name
+        for module in (row_views, row_steps)
+        for name, each in inspect.getmembers(module, inspect.isfunction)
+        if hasattr(module, f"_{name}") and each.__module__ == module.__name__
+    }
+    assert room == {each.__name__ for each in _for_python()} - {"prefetch", "vector_loop", "<lambda>"}

@@ -11,9 +11,10 @@ from tests.mutants.in_memory import Imported
 from tests.mutants.operators import mutants, with_fault
 
 
-def shown(body):
-    """The faults of a function with this body."""
-    return {(each.before, each.after) for each in mutants("f.py", f"def f(x, y):\n    {body}\n")}
+def shown(body, is_none=True):
+    """The faults of a function with this body, with those that are none or without."""
+    found = mutants("f.py", f"def f(x, y):\n    {body}\n")
+    return {(each.before, each.after) for each in found if is_none or not each.is_none}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,37 @@ def test_each_kind_of_fault(body, fault):
 )
 def test_words_for_people_are_left_alone(body):
     assert not shown(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ("z = x if x < y else y", ("x < y", "x <= y")),
+        ("z = y if x.a >= y else x.a", ("x.a >= y", "x.a > y")),
+        ("z = max(x, 1e-300)", ("1e-300", "2e-300")),
+        ("z = x < 1e300", ("1e+300", "2e+300")),
+        ("z = np.empty((x, y), order='F')", ("np.empty((x, y), order='F')", "np.empty((x, y))")),
+    ],
+)
+def test_what_changes_no_result_whatever_the_numbers_are_is_no_fault(body, fault):
+    assert fault in shown(body)
+    assert fault not in shown(body, is_none=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ("z = x if x < y else 0", ("x < y", "x <= y")),
+        ("z = x if x == y else y", ("x == y", "x != y")),
+        ("z = x if not x < y else y", ("not x < y", "x < y")),
+        ("z = max(x, 1e-12)", ("1e-12", "2e-12")),
+        ("z = 0.0", ("0.0", "1.0")),
+        ("z = x.reshape(y, order='F')", ("x.reshape(y, order='F')", "x.reshape(y)")),
+        ("z = np.empty((x, y), dtype=x)", ("np.empty((x, y), dtype=x)", "np.empty((x, y))")),
+    ],
+)
+def test_what_looks_like_it_and_may_change_a_result_is_a_fault(body, fault):
+    assert fault in shown(body, is_none=False)
 
 
 def test_what_a_check_would_say_is_left_alone_and_the_check_is_not():

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from mercer import TimeLimitError
+from mercer._jit.threads import Stopped
 from mercer.solvers import limits as limits_module
 from mercer.solvers.limits import SLICE_SECONDS, Limits, holding_interrupts
 from mercer.solvers.result import Status, TracePoint
@@ -187,3 +189,20 @@ def test_nobody_presses_and_nothing_is_raised_but_errors():
     assert done == ["written"]
     with pytest.raises(ZeroDivisionError):
         held(done, True, 1, ZeroDivisionError())
+
+
+def test_after_a_held_interrupt_the_handler_is_the_old_one():
+    before = signal.getsignal(signal.SIGINT)
+    with holding_interrupts():
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_waiting_ends_with_an_error_before_there_is_a_model_and_quietly_after():
+    limits = Limits(time_limit=0.0)
+    assert isinstance(limits.end_of_waiting(), TimeLimitError)
+    limits._so_far.has_begun = True
+    assert isinstance(limits.end_of_waiting(), Stopped)
+    assert limits.stop()  # and so a solver has been told
+    assert limits.end_of_waiting() is None
+    assert Limits().end_of_waiting() is None

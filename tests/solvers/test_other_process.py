@@ -6,6 +6,7 @@ from functools import wraps
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from mercer._jit.threads import Stopped
 from mercer.solvers import other_process
@@ -84,3 +85,14 @@ def test_a_large_program_is_solved_there_and_a_small_one_here(monkeypatch, matri
     assert called
     np.testing.assert_array_equal(here.u, there.u)
     assert (here.status, here.iterations, here.value) == (there.status, there.iterations, there.value)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
+def test_a_matrix_is_put_together_as_it_was_taken_apart(form):
+    matrix = form(np.array([[1, 0, 2], [0, 3, 0]]))
+    arrays = other_process.matrix_arrays("A", matrix)
+    assert all(isinstance(each, np.ndarray) for each in arrays.values())
+    found = other_process.matrix_of("A", arrays)
+    assert found.dtype == np.float64
+    dense = found.toarray() if sparse.issparse(found) else found
+    assert dense.tolist() == [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from mercer.solvers.relevance import SHAPES, _LeftOut, learn_relevances
+from mercer.solvers.relevance import SHAPES, _Best, _LeftOut, learn_relevances
 
 RNG = np.random.default_rng(1)
 Z = RNG.normal(size=(40, 4))
@@ -43,3 +43,18 @@ def test_noise_counts_for_little_and_stopping_keeps_the_best():
     none = learn_relevances(x, np.arange(5), target, stop=lambda: True)
     np.testing.assert_allclose(none.relevance, 0.2)
     assert none.explained == 0.0
+
+
+def test_the_best_value_is_kept_with_and_without_its_prior():
+    error = _LeftOut(Z, GROUPS, Y, [], "gaussian", 3.0)
+    without = _LeftOut(Z, GROUPS, Y, [], "gaussian", 0.0)
+    best, theta = _Best(error, lambda: False), np.log([0.9, 0.2, 0.1, 0.5, 0.05])
+    value, gradient = best(theta)
+    assert value == error(theta)[0]
+    np.testing.assert_array_equal(gradient, error(theta)[1])
+    assert best.value == value
+    assert best.plain == pytest.approx(without(theta)[0])
+    # A worse point leaves the best as it is.
+    best(theta + np.array([3.0, -3.0, 0.0, 0.0, 0.0]))
+    assert best.value == value
+    np.testing.assert_array_equal(best.theta, theta)

@@ -233,3 +233,15 @@ def test_sums_that_single_precision_makes_indefinite_are_made_in_double(loss):
         assert found.status == Status.OPTIMAL
         seen.append(found.iterations)
     assert seen[0] <= 1.5 * seen[1]
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_few_passes_over_the_blocks_are_enough(loss, bias):
+    """Steps of first order on rows of such different columns would take hundreds."""
+    X, y, _ = rows(n=300)
+    X = X * 10.0 ** np.linspace(-1.0, 1.0, 8)
+    machine = BlockMachine(y, np.full(len(y), 1.0), loss, bias=bias)
+    found = solve(blocks_of(X), machine, gap_tol=1e-8, limits=Limits(max_iter=120))
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.gap <= 1e-8 * found.certificate.primal

@@ -103,3 +103,111 @@ def test_a_step_keeps_the_sum_however_small_the_kernel_values_are(size):
             root @ root.T, linear, np.minimum(ends, 0.0), np.maximum(ends, 0.0), has_equality=True, start=start
         )
         assert abs(beta.sum() - start.sum()) <= 1e-13 * np.abs(beta).sum()
+
+
+def sums_of(n_groups, groups):
+    """One row for each fixed sum; if there is one, it is of everything."""
+    if n_groups == 1:
+        return np.ones((1, len(groups)))
+    return np.stack([groups == g for g in range(n_groups)]).astype(float) if n_groups else np.empty((0, len(groups)))
+
+
+def grouped(Q, linear, lower, upper, n_groups, groups, start, free, max_steps):
+    n = len(linear)
+    matrix = padded_square(n, np.float64)
+    matrix[:, :n] = Q
+    beta, free = start.copy(), free.copy()
+    gradient = np.zeros(matrix.shape[1])
+    gradient[:n] = linear - Q @ beta
+    given = groups if n_groups == 2 else None
+    ending = newton_steps(matrix, beta, gradient, lower, upper, free, given, n_groups, 1e-11, max_steps)
+    return ending, beta, gradient[:n], free
+
+
+def newton_point(Q, linear, sums, start, free):
+    """The best point that moves the free coordinates alone and keeps the sums, by one linear system."""
+    some = sums[:, free]
+    some = some[some.any(axis=1)]
+    f, g = free.sum(), len(some)
+    system = np.block([[Q[np.ix_(free, free)], some.T], [some, np.zeros((g, g))]])
+    step = np.linalg.solve(system, np.append((linear - Q @ start)[free], np.zeros(g)))[:f]
+    found = start.copy()
+    found[free] += step
+    return found
+
+
+@pytest.mark.parametrize("held", ["none", "some", "all of the first group", "all of the second group"])
+@pytest.mark.parametrize("n_groups", [0, 1, 2])
+def test_a_step_that_meets_no_bound_ends_at_the_best_point_of_all(n_groups, held):
+    Q, linear = program(n=9, seed=4)
+    groups = np.arange(9) % 2
+    free = {
+        "none": np.ones(9, bool),
+        "some": np.arange(9) > 2,
+        "all of the first group": groups == 1,
+        "all of the second group": groups == 0,
+    }[held]
+    start, wide = np.linspace(-1.0, 2.0, 9), np.full(9, 1e6)
+    best = newton_point(Q, linear, sums_of(n_groups, groups), start, free)
+    _, beta, gradient, _ = grouped(Q, linear, -wide, wide, n_groups, groups, start, free, 1)
+    np.testing.assert_allclose(beta, best, atol=1e-8)
+    np.testing.assert_allclose(gradient, linear - Q @ best, atol=1e-7)
+
+
+@pytest.mark.parametrize("n_groups", [0, 1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_step_ends_at_the_first_bound_and_its_coordinate_stays_there(n_groups, seed):
+    Q, linear = program(n=8, seed=seed)
+    groups, free, start = np.arange(8) % 2, np.ones(8, bool), np.zeros(8)
+    best = newton_point(Q, linear, sums_of(n_groups, groups), start, free)
+    width = 0.4 * np.abs(best).max()
+    share = (width / np.abs(best)).min()
+    first = int(np.abs(best).argmax())
+    _, beta, gradient, free = grouped(
+        Q, linear, np.full(8, -width), np.full(8, width), n_groups, groups, start, free, 1
+    )
+    np.testing.assert_allclose(beta, share * best, atol=1e-9)
+    np.testing.assert_allclose(gradient, linear - Q @ beta, atol=1e-8)
+    assert abs(beta[first]) == width
+    assert np.flatnonzero(~free).tolist() == [first]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_sums_and_a_box(seed):
+    """Within each group no coordinate that may rise has a larger gradient than one that may fall."""
+    Q, linear = program(n=14, seed=seed)
+    groups = np.arange(14) % 2
+    width = np.full(14, 0.04)
+    ending, beta, gradient, _ = grouped(Q, linear, -width, width, 2, groups, np.zeros(14), np.ones(14, bool), 1000)
+    assert ending == EXACT
+    assert (np.abs(beta) <= width).all()
+    assert (np.abs(beta) == width).any()
+    np.testing.assert_allclose(gradient, linear - Q @ beta, atol=1e-8)
+    for g in range(2):
+        some = groups == g
+        assert abs(beta[some].sum()) <= 1e-12
+        assert violation(beta[some], gradient[some], -width[some], width[some], has_equality=True) <= 1e-8
+
+
+def test_a_coordinate_that_was_held_at_a_bound_is_freed_where_it_gains():
+    """From a corner of the box that is not the solution, all but two of the coordinates held there."""
+    for seed in range(5):
+        Q, linear = program(n=8, seed=seed)
+        width = np.full(8, 10.0)
+        start = width * np.where(np.arange(8) % 2, 1.0, -1.0)
+        free = np.arange(8) < 2
+        start[free] = 0.0
+        ending, beta, gradient, free = grouped(Q, linear, -width, width, 1, np.zeros(8, int), start, free, 1000)
+        assert ending == EXACT
+        assert violation(beta, gradient, -width, width, has_equality=True) <= 1e-7
+        assert abs(beta.sum()) <= 1e-10
+        assert (np.abs(beta) <= width).all()
+
+
+def test_equal_rows_have_a_step_between_them():
+    """The system is singular: a ridge decides who of the two moves, and what they move together is right."""
+    Q, linear = np.array([[2.0, 2.0], [2.0, 2.0]]), np.array([1.0, 1.0])
+    ending, beta, gradient, _ = run(Q, linear, np.full(2, -9.0), np.full(2, 9.0), has_equality=False)
+    assert ending == EXACT
+    assert beta.sum() == pytest.approx(0.5)
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-9)

@@ -280,3 +280,13 @@ def test_a_deadline_in_a_product_keeps_the_model(data, monkeypatch):
     assert len(moves) == 4
     assert np.count_nonzero(solution.beta) > 0
     assert not solution.is_gradient_complete
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_working_set_is_larger_than_memory_allows(dtype, data, small_working_sets, monkeypatch):
+    monkeypatch.setattr(decomposition, "WORKING_SIZE", 200)
+    memory = (100 + 2 * decomposition.LANES) ** 2 * np.dtype(dtype).itemsize
+    solution = decomposition.solve(data[2].dual(), evaluated(data[0], dtype), tol=1e-3, memory=memory)
+    assert solution.status is Status.OPTIMAL
+    assert max(point.working_set for point in solution.trace) <= 100
+    assert_right(solution, data, 1e-3)

@@ -116,3 +116,15 @@ def test_balancing_does_not_leave_the_box():
     state.beta[0], state.beta[1] = 2.0, -2.0
     state.balance()
     np.testing.assert_array_equal(state.beta[:2], [2.0, -2.0])
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_single_coordinate_moves_the_gradient_of_all(is_known):
+    problem, matrix = problem_of(bias="none"), matrix_of()
+    state = DualState(problem, matrix, None)
+    where, after = np.array([3]), np.array([0.75])
+    own = 0.75 * matrix.rows(where)[0][where] if is_known else None
+    state.move(where, after, where, after, own)
+    expected = problem.linear - 0.75 * matrix.rows(where)[0]
+    np.testing.assert_allclose(state.gradient, expected, atol=1e-12)
+    assert state.dual == pytest.approx(0.5 * 0.75 * (problem.linear[3] + expected[3]))

@@ -13,7 +13,7 @@ from mercer.problems.svm.hard_margin import HardMargin
 from mercer.solvers.hard_margin.cholesky_corral import KernelCorral
 from mercer.solvers.hard_margin.qr_corral import FeatureCorral
 from mercer.solvers.hard_margin.solve import Overlap, Separation, separate_features, separate_matrix
-from mercer.solvers.hard_margin.wolfe_nearest_points import nearest_points
+from mercer.solvers.hard_margin.wolfe_nearest_points import PATIENCE, _Search, nearest_points
 from mercer.solvers.limits import Limits
 
 BIASES = ["free", "penalized", "none"]
@@ -197,3 +197,30 @@ def test_memory_for_few_rows_ends_the_search(rng):
     found = separate_matrix(HardMargin(y), StoredMatrix.of(RBF(5.0)(X)), Limits(), 1e-6, memory=8 * 600 * 10)
     assert found.status is Status.MEMORY_LIMIT
     assert np.count_nonzero(found.beta) <= 10
+
+
+def test_rounds_that_find_nothing_shorter_end_by_rounding(rng):
+    search = _Search(corral_of("features", *two_blobs(rng)), Limits(), 1e-12)
+    search.corral.start([0, 1])
+    assert search._ending(1e-3, 1.0, 0, PATIENCE) is None
+    assert search._ending(1e-7, 1.0, 0, PATIENCE + 1) is Status.OPTIMAL_INACCURATE
+    assert search._ending(0.5, 1.0, 0, PATIENCE + 1) is Status.STALLED
+    assert search._ending(0.0, 1.0, 0, 0) is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_rounds_are_limited_and_counted(most, rng):
+    found = nearest_points(corral_of("features", *two_blobs(rng, n=200, d=8, gap=0.01)), Limits(max_iter=most))
+    assert found.status is Status.ITERATION_LIMIT
+    assert found.iterations == most
+    assert len(found.trace) == most + 1
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_coordinates_of_any_size_are_separated_alike(size, rng):
+    """Classes that touch up to rounding overlap, and those that are a little apart do not, in whatever unit."""
+    X, y = two_blobs(rng, n=40, gap=1e-3)
+    K = size**2 * (X @ X.T)
+    found = separate_matrix(HardMargin(y), StoredMatrix.of(K), Limits(), 1e-6, 2**30)
+    assert isinstance(found, Separation)
+    assert found.margin == pytest.approx(size * separate_features(HardMargin(y), X, Limits(), 1e-6).margin, rel=1e-4)

@@ -39,3 +39,11 @@ def test_threads_do_not_change_a_bit():
     A = positive(1300)
     one, two = (factorise(Triangle.of(A), n_jobs=jobs).solve(np.ones((1300, 1))) for jobs in (1, 2))
     assert (one == two).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_half_a_solution_is_in_the_precision_of_the_factor(dtype):
+    A = positive(20)
+    half = factorise(Triangle.of(A, dtype)).half_solve(np.eye(20))
+    assert half.dtype == dtype
+    np.testing.assert_allclose(half.T @ half, np.linalg.inv(A), atol=1e-5)

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, KernelLogisticRegression, KernelMachine, RankSVM, Status
 from mercer.kernels import RBF
-from mercer.solvers.linalg.definiteness import is_seen_indefinite
+from mercer.solvers.linalg.definiteness import is_definite, is_seen_indefinite
 
 MACHINES = {
     "huber": KernelMachine(loss="huber"),
@@ -65,3 +65,13 @@ def test_a_small_negative_eigenvalue_is_seen_and_rounding_is_not(scale, rng):
 def test_zeros_are_semidefinite_and_overflow_is_no_alarm():
     assert not is_seen_indefinite(np.zeros((5, 5)))
     assert not is_seen_indefinite(np.full((5, 5), 1e308))
+
+
+def test_a_matrix_that_is_not_symmetric_is_not_definite():
+    gram = np.eye(3)
+    assert is_definite(gram, 1e-9)
+    gram[0, 1] = 1e-3
+    assert not is_definite(gram, 1e-9)
+    assert is_definite(gram, 1e-2)
+    assert not is_definite(np.diag([1.0, -1e-3]), 1e-9)
+    assert is_definite(np.diag([1.0, -1e-3]), 1e-2)

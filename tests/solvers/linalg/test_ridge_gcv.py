@@ -7,6 +7,7 @@ from mercer.kernels.gram.symmetric_operator import GivenOperator
 from mercer.problems.kernel_methods.ridge import Ridge
 from mercer.solvers.limits import Limits
 from mercer.solvers.linalg.ridge_gcv import choose_penalty, memory
+from mercer.solvers.result import Status
 
 PENALTIES = [1e-3, 0.1, 1.0, 30.0]
 
@@ -76,3 +77,11 @@ def test_eigenvalues_below_zero_are_rounding(case):
 
 def test_memory_is_that_of_three_square_matrices():
     assert memory(100) == 3 * np.empty((100, 100)).nbytes
+
+
+def test_nothing_is_computed_once_time_is_up(case, monkeypatch):
+    K, problem = case
+    limits, asked = Limits(), []
+    monkeypatch.setattr(limits, "reached", lambda: asked.append(1) or (Status.TIME_LIMIT if len(asked) == 2 else None))
+    found = chosen(K, problem, "loo", limits)
+    assert np.isfinite(found.errors).tolist() == [True, True, False, False]

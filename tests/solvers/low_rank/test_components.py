@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.solvers.low_rank.basis import left_of_trace
-from mercer.solvers.low_rank.components import _certificate, components
+from mercer.solvers.low_rank.components import _certificate, components, with_signs
 
 
 @pytest.mark.parametrize(("m", "count"), [(5, 3), (5, 5), (5, 9)])
@@ -56,3 +56,12 @@ def test_what_landmarks_leave_is_a_share_of_how_rows_vary(rng):
     # Rounding below zero counts as nothing, and of one row nothing varies.
     assert left_of_trace(Z, sizes - 1e-9)[0] == 0.0
     assert left_of_trace(Z[:1], sizes[:1] - 1e-9) == (0.0, 0.0)
+
+
+def test_the_sign_of_a_component_does_not_depend_on_that_of_its_coordinates(rng):
+    """Otherwise it would be LAPACK's, which differs between machines."""
+    coordinates = rng.normal(size=(30, 3)) * [3.0, 2.0, 1.0]
+    first, turned = components(coordinates, 3), components(coordinates * [-1.0, 1.0, -1.0], 3)
+    np.testing.assert_allclose(turned.vectors, first.vectors, atol=1e-9)
+    np.testing.assert_allclose(turned.directions, first.directions * [[-1.0], [1.0], [-1.0]], atol=1e-9)
+    np.testing.assert_allclose(first.vectors, with_signs(first.vectors))

@@ -125,3 +125,14 @@ def test_a_higher_confidence_is_a_higher_bound():
     samples = np.random.default_rng(3).exponential(size=1000)
     bounds = [upper_bound(samples, 30.0, confidence) for confidence in (0.5, 0.95, 0.999)]
     assert samples.mean() < bounds[0] < bounds[1] < bounds[2] < 30.0**2
+
+
+def test_lengths_bound_the_norm_of_several_functions_together(rng):
+    X, beta = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
+    K = X @ X.T
+    energy = 0.5 * np.sum(beta * (K @ beta))
+    bound = by_lengths(K.diagonal(), beta)
+    assert bound >= energy
+    # One row alone has no other to differ from.
+    assert by_lengths(K.diagonal()[:1], beta[:1]) == pytest.approx(0.5 * np.sum(beta[:1] ** 2) * K[0, 0])
+    assert by_lengths(K.diagonal(), beta[:, 0]) == pytest.approx(by_lengths(K.diagonal(), beta[:, :1]))

@@ -116,3 +116,16 @@ def test_the_bound_of_a_chord_by_hand():
     right = Node(2.0, np.zeros(1), 0.0, 4.0, 10.25, 10.0, Status.OPTIMAL)
     assert chord_bound(left, right) == pytest.approx((0.5 + 1.0) / 5.0)
     assert left.gap == 0.5
+
+
+def test_every_solution_is_asked_to_be_better_than_the_chords(problem):
+    K, signs = problem
+    asked = []
+
+    def solve(C, _start, tol):
+        asked.append(tol)
+        return node_at(K, signs, C)
+
+    approximate_path(solve, 0.01, 100.0, 0.05, Limits())
+    assert len(set(asked)) == 1
+    assert 0.0 < asked[0] < 0.05

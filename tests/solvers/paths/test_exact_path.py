@@ -8,7 +8,9 @@ from mercer.kernels import RBF, Linear, Polynomial
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.limits import Limits
+from mercer.solvers.paths import exact_path
 from mercer.solvers.paths.exact_path import follow_path
+from mercer.solvers.paths.parametric_qp import Cycling
 from mercer.solvers.result import Status
 from tests.oracles import clarabel_qp
 
@@ -197,3 +199,62 @@ def test_limits_leave_the_part_that_is_known():
     stopped = path_of(K, signs, limits=Limits(callbacks=[lambda point: seen.append(point) or True]))
     assert len(seen) == 1
     assert stopped.status in (Status.INTERRUPTED, Status.OPTIMAL)
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_weights_and_C_matter_by_their_product_alone(bias):
+    X, signs = noisy(25, seed=4, shift=0.5)
+    K = RBF(0.5)(X)
+    light, heavy = (path_of(K, signs, np.full(25, w), bias=bias, C_max=50.0 / w) for w in (0.003, 40.0))
+    for C in (0.1, 1.0, 20.0):
+        np.testing.assert_allclose(light.at(C / 0.003)[0], heavy.at(C / 40.0)[0], atol=1e-7)
+
+
+@pytest.mark.parametrize("bias", ["free", "none", "penalized"])
+def test_a_path_that_got_stuck_goes_on_just_beyond(bias, monkeypatch):
+    X, signs = noisy(20, seed=1)
+    K, stuck = RBF(0.5)(X), []
+    lead = exact_path._lead
+
+    def lead_until_stuck(homotopy, C_max, limits, events):
+        if len(stuck) < 2:
+            lead(homotopy, 0.5 * (1 + len(stuck)), limits, events)
+            stuck.append(homotopy.time)
+            raise Cycling
+        return lead(homotopy, C_max, limits, events)
+
+    monkeypatch.setattr(exact_path, "_lead", lead_until_stuck)
+    path = path_of(K, signs, bias=bias, C_max=100.0)
+    assert path.status == Status.OPTIMAL
+    assert len(path.legs) == 3
+    for C in (0.2, 0.7, 3.0, 90.0):
+        assert worst_error(path, K, C, bias) < 1e-8
+
+
+def test_a_path_that_is_stuck_near_its_end_says_so(monkeypatch):
+    X, signs = noisy(20, seed=1)
+    lead = exact_path._lead
+
+    def lead_until_stuck(homotopy, C_max, limits, events):
+        lead(homotopy, C_max, limits, events)
+        raise Cycling
+
+    monkeypatch.setattr(exact_path, "_lead", lead_until_stuck)
+    path = path_of(RBF(0.5)(X), signs, C_max=10.0)
+    assert path.status == Status.STALLED
+    assert path.C_end == 10.0
+    assert worst_error(path, RBF(0.5)(X), 9.0) < 1e-8
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Linear()])
+def test_coefficients_and_bias_meet_the_conditions_of_optimality_everywhere(kernel):
+    X, signs = noisy(30, seed=6, shift=0.4)
+    K = kernel(X)
+    path = path_of(K, signs, C_max=200.0)
+    for C in np.geomspace(0.02, 190.0, 25):
+        beta, bias = path.at(C)
+        alpha, margins = signs * beta, signs * (K @ beta + bias)
+        assert margins[alpha < 1e-9 * C].min(initial=1.0) >= 1.0 - 1e-7
+        assert margins[alpha > C * (1.0 - 1e-9)].max(initial=1.0) <= 1.0 + 1e-7
+        inside = (alpha >= 1e-9 * C) & (alpha <= C * (1.0 - 1e-9))
+        np.testing.assert_allclose(margins[inside], 1.0, atol=1e-7)

@@ -10,6 +10,7 @@ from mercer.solvers.dual_qp.endings import MOST_STEPS
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.reference import chunking, interior_point
+from mercer.solvers.result import Solution
 from tests.oracles import clarabel_qp
 
 
@@ -85,3 +86,47 @@ def test_a_tolerance_that_rounding_does_not_reach_ends_all_the_same():
     with pytest.warns(ConvergenceWarning, match="STALLED|OPTIMAL_INACCURATE"):
         model = SVC(kernel="linear", bias="penalized", solver="chunking", C=85.0, tol=1e-8).fit(X, y)
     assert model.n_iter_[0] <= 2 * MOST_STEPS
+
+
+@pytest.mark.parametrize("most", [0, 7])
+def test_steps_of_all_chunks_are_limited_together(most):
+    X, y = made()
+    problem = SoftMargin(y, np.ones(len(y)))
+    found = chunking.solve(
+        problem.dual(), StoredMatrix.of(RBF(0.5)(X)), tol=1e-9, limits=Limits(max_iter=most), convex=True, chunk=20
+    )
+    assert found.status is Status.ITERATION_LIMIT
+    assert found.iterations == most
+
+
+@pytest.mark.parametrize(
+    ("status", "ending"), [(Status.OPTIMAL_INACCURATE, Status.STALLED), (Status.NOT_CONVEX, Status.NOT_CONVEX)]
+)
+def test_chunks_that_never_solve_their_part_end_with_its_status(status, ending):
+    X, y = made(n=40)
+    problem = SoftMargin(y, np.ones(len(y))).dual()
+
+    def idle(part, *_, **__):
+        return Solution(np.zeros(len(part)), part.linear, 0.0, status, 1)
+
+    found = chunking.solve(
+        problem, StoredMatrix.of(RBF(0.5)(X)), tol=1e-9, limits=Limits(), convex=True, inner=idle, chunk=20
+    )
+    assert found.status is ending
+    assert not found.beta.any()
+
+
+def test_a_part_that_is_solved_in_few_steps_is_no_standstill():
+    """What a chunk leaves unsolved is gone on with, as long as the dual grows."""
+    X, y = made(n=40)
+    K, problem = RBF(0.5)(X), SoftMargin(y, np.ones(len(y)))
+
+    def hasty(part, matrix, *, limits, **options):
+        return solve_dual(part, matrix, limits=limits.at_most(3), **options)
+
+    found = chunking.solve(
+        problem.dual(), StoredMatrix.of(K), tol=1e-5, limits=Limits(), convex=True, inner=hasty, chunk=20
+    )
+    assert found.status is Status.OPTIMAL
+    certificate = problem.certificate(found.beta, K @ found.beta, problem.intercept(found.beta, found.bias))
+    assert certificate.kkt_violation <= 1e-5

@@ -90,3 +90,29 @@ def test_a_large_box_is_no_program_without_a_solution(C):
     model = SVC(C=C, gamma=1.2, bias="none", solver="qp", tol=1e-4).fit(X, y)
     assert model.status_ is Status.OPTIMAL
     assert model.certificate_.is_optimal(1e-4)
+
+
+def test_a_matrix_beyond_memory_is_not_begun():
+    X, y = made(n=20)
+    problem, matrix = SoftMargin(y, np.ones(20)).dual(), StoredMatrix.of(RBF(0.5)(X))
+    enough = interior_point.BYTES_A_PAIR * 20 * 20
+    found = interior_point.solve(problem, matrix, limits=Limits(), memory=enough - 1)
+    assert found.status is Status.MEMORY_LIMIT
+    assert not found.beta.any()
+    assert interior_point.solve(problem, matrix, limits=Limits(), memory=enough).status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_both_forms_find_one_point_with_its_multipliers(loss, bias):
+    X, y = made(n=30)
+    K, ends = RBF(0.3)(X) + 1e-6 * np.eye(30), {"stop": lambda: False, "max_iter": 100}
+    problem = SoftMargin(y, np.full(30, 1.5), loss, bias).dual()
+    first, residual, _ = interior_point._dual_form(problem, K, ends)
+    second, same, _ = interior_point._primal_form(problem, np.linalg.cholesky(K), ends)
+    np.testing.assert_allclose(first, second, atol=1e-5)
+    np.testing.assert_allclose(residual, same, atol=1e-5)
+    # Where a coefficient is between its bounds its multiplier is zero.
+    inside = (first > problem.lower + 1e-3) & (first < problem.upper - 1e-3)
+    assert inside.any()
+    np.testing.assert_allclose(residual[inside], 0.0, atol=1e-5)

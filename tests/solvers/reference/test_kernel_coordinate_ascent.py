@@ -96,3 +96,12 @@ def test_no_more_steps_than_allowed(solver, most):
     assert model.n_iter_[0] <= most
     assert model.certificate_.box_violation == 0.0
     assert model.certificate_.equality_residual <= 1e-9
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_steps_of_both_parts_are_counted(name):
+    X, y = made(n=40)
+    problem, matrix = SoftMargin(y, np.full(40, 1.5), "hinge", "free").dual(), StoredMatrix.of(RBF(0.5)(X))
+    found = SOLVERS[name](problem, matrix, tol=1e-7, limits=Limits(), convex=True)
+    assert found.iterations >= max(point.iterations for point in found.trace)
+    assert found.iterations > 0

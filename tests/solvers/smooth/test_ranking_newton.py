@@ -55,3 +55,33 @@ def test_where_rounding_leaves_no_factor_conjugate_gradients_go_on(monkeypatch):
     plain = ranking_newton.solve(problem, StoredMatrix.of(K), tol=1e-6)
     risk = problem.at(K @ solved.beta).risk
     assert risk <= problem.at(K @ plain.beta).risk * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_callbacks_see_every_step_as_it_is_kept(loss):
+    problem, K = ranking("graded", 1.0, loss)
+    seen = []
+    found = ranking_newton.solve(problem, StoredMatrix.of(K), tol=1e-6, limits=Limits(callbacks=[seen.append]))
+    assert len(seen) > 2
+    assert seen == found.trace
+    if loss == "squared_hinge":  # the hinge is solved by several of these, each of which counts from zero
+        assert seen[-1].iterations == found.iterations
+        assert seen[-1].gap <= 1e-6
+
+
+def test_a_looser_tolerance_of_the_gap_alone_is_what_is_asked_for():
+    problem, K = ranking("graded", 1.0, "hinge")
+    tight, loose = (
+        ranking_newton.solve(problem, StoredMatrix.of(K), tol=1e-6, gap_tol=gap_tol) for gap_tol in (1e-8, 1e-2)
+    )
+    assert tight.iterations > loose.iterations
+    values = [0.5 * s.beta @ K @ s.beta + problem.at(K @ s.beta).hinges for s in (tight, loose)]
+    assert values[0] <= values[1] <= values[0] * 1.0102
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_steps_of_a_ranking_are_limited(most):
+    problem, K = ranking("graded", 1.0, "hinge")
+    found = ranking_newton.solve(problem, StoredMatrix.of(K), tol=1e-12, limits=Limits(max_iter=most))
+    assert found.status is Status.ITERATION_LIMIT
+    assert found.iterations == most

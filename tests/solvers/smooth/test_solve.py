@@ -39,3 +39,17 @@ def test_a_gap_ends_the_steps_where_it_is_asked_for(loss, rng):
     projections = X @ X.T @ found.beta
     gap = problem.gap(found.beta, projections, problem.intercept(found.beta, found.bias))
     assert gap <= 0.3
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_every_newton_step_is_counted_once_and_few_are_enough(bias, rng):
+    X = rng.normal(size=(60, 3))
+    signs = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+    problem, seen = KernelRisk(signs, np.full(60, 3.0), LOSSES_OF_MARGINS["logistic"], bias), []
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    limits = Limits(max_iter=30, callbacks=[seen.append])
+    found = solve(problem, StoredMatrix.of(K), tol=1e-8, limits=limits)
+    assert found.status is Status.OPTIMAL
+    assert seen == found.trace
+    assert set(np.diff([point.iterations for point in seen])) <= {0, 1}
+    assert seen[-1].iterations == found.iterations

@@ -25,3 +25,20 @@ def test_the_dual_comes_near_its_maximum_from_below(rng, bias, form):
     assert (signs * beta >= 0).all()
     assert (signs * beta <= C).all()
     assert best - 0.05 * best <= value <= best + 1e-7
+
+
+def test_passes_go_on_until_the_dual_is_near_or_somebody_asks_to_stop(rng):
+    X = rng.normal(size=(60, 4))
+    signs = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
+    problem, asked = SoftMargin(signs, np.ones(60), "hinge", "none"), []
+
+    def value(beta):
+        return signs @ beta - 0.5 * beta @ X @ X.T @ beta
+
+    none = np.zeros(60)
+    best = value(raise_dual(X, problem, none, 60.0, stop=lambda: asked.append(1)))
+    once = value(raise_dual(X, problem, none, 60.0, stop=lambda: True))
+    assert len(asked) > 1
+    assert once < best
+    # With a primal value that the dual has reached there is nothing to go on for.
+    assert value(raise_dual(X, problem, none, once)) == once

@@ -90,3 +90,11 @@ def test_merging_keeps_more_of_the_decision_function_than_removal(ring):
         s: np.abs(K @ run(K, signs, Steps(0.01), 2000, 20, s).mean() - full).mean() for s in ("merging", "removal")
     }
     assert error["merging"] < error["removal"]
+
+
+def test_the_last_iterate_is_that_of_the_slides(ring):
+    X, signs = ring
+    K, T, lam = RBF(gamma=1.0)(X), 200, 0.05
+    iterate = run(K, signs, Steps(lam, averaged=False), T)
+    beta, _ = plain_beta(K, signs, lam, Sampler(len(signs), 0).draw(0, T))
+    np.testing.assert_allclose(iterate.coefficients(), beta / (lam * (T + 1)))

@@ -115,3 +115,19 @@ def test_rows_that_overflow_are_refused():
 
 def test_the_radius_of_the_ball_is_that_of_the_paper():
     assert ball_radius(0.04, np.ones(3)) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("bias", ["none", "penalized"])
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("variant", [{}, {"batch_size": 3}, {"batch_size": 2, "projected": True}])
+def test_a_few_steps_with_and_without_a_bias(two_classes, variant, average, bias):
+    """So few that code which is not compiled takes them at once."""
+    X, signs = two_classes[0][:8], two_classes[1][:8]
+    lam, T, batch = 0.3, 14, variant.get("batch_size", 1)
+    radius = 1 / np.sqrt(lam) if variant.get("projected") else np.inf
+    rows = np.column_stack([X, np.ones(8)]) if bias == "penalized" else X
+    plain = iterates(rows, signs, lam, Sampler(8, seed=2).draw(0, T * batch), batch, radius)
+    expected = plain[:-1].mean(axis=0) if average else plain[-1]
+    found = solve(X, signs, lam, T=T, seed=2, bias=bias, average=average, **variant)
+    weights = [*found.weights, found.intercept] if bias == "penalized" else found.weights
+    np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-12)

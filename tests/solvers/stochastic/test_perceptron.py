@@ -180,3 +180,49 @@ def test_a_program_keeps_to_its_time(rng):
     limits, watch = Limits(time_limit=0.05), Stopwatch()
     assert solve_program(X, y, np.ones(3000), True, limits).status is Status.TIME_LIMIT
     assert watch.seconds < 1.0
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_items_as_the_solution_of_a_dual(data, shift):
+    X, y = data
+    schedule = plan(len(y), 3)
+    machine = ItemPerceptron(StoredMatrix.of(X @ X.T), "online", 1.0, shift)
+    trained = train(machine, lambda o, stop: machine.epoch(y, schedule.copies, o, stop), schedule, Limits())
+    solution = machine.solution(trained, y)
+    np.testing.assert_allclose(solution.gradient, y - (X @ X.T + shift) @ solution.beta, atol=1e-12)
+    assert solution.bias == pytest.approx(shift * solution.beta.sum())
+    for name in ("status", "iterations", "trace", "updates", "is_fresh"):
+        assert getattr(solution, name) == getattr(trained, name)
+    assert solution.is_fresh
+    assert solution.updates > 0
+
+
+def test_an_average_after_one_visit_is_what_that_visit_left():
+    X, y = np.array([[2.0, 1.0]]), np.array([1.0])
+    for method in ("online", "averaged"):
+        found = trained_rows(X, y, plan(1, 1), method)
+        assert found.coefficients.tolist() == [2.0, 1.0]
+        assert found.bias == 1.0
+
+
+@pytest.mark.parametrize("method", ["online", "averaged", "batch"])
+def test_before_any_visit_there_is_nothing(method):
+    w, b = RowPerceptron(3, method, 1.0, True).answer()
+    assert (w.tolist(), b) == ([0.0, 0.0, 0.0], 0.0)
+    beta, b = ItemPerceptron(StoredMatrix.of(np.eye(2)), method, 1.0, 1.0).answer()
+    assert (beta.tolist(), b) == ([0.0, 0.0], 0.0)
+
+
+@pytest.mark.parametrize("eta", [0.25, 4.0])
+@pytest.mark.parametrize("method", ["online", "averaged"])
+def test_the_length_of_a_step_is_that_of_the_answer(data, method, eta):
+    """From nothing, steps twice as long make weights twice as long, and the same mistakes."""
+    X, y = data
+    schedule = plan(len(y), 3, np.arange(len(y)) % 3 + 1.0)
+    one, other = (trained_rows(X, y, schedule, method, eta=e) for e in (1.0, eta))
+    np.testing.assert_allclose(other.coefficients, eta * one.coefficients)
+    assert other.bias == pytest.approx(eta * one.bias)
+    assert other.updates == one.updates
+    one, other = (trained_items(X @ X.T, y, schedule, method, eta=e) for e in (1.0, eta))
+    np.testing.assert_allclose(other.coefficients, eta * one.coefficients)
+    assert other.bias == pytest.approx(eta * one.bias)

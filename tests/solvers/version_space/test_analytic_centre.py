@@ -138,3 +138,10 @@ def test_a_gram_matrix_with_negative_eigenvalues_is_told_apart():
 def test_each_way_to_end(decrement, fruitless, iterations, max_iter, status):
     limits = Limits(max_iter=max_iter)
     assert module._ending(decrement, 1e-8, fruitless, iterations, limits) is status
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_few_newton_steps_are_enough(seed):
+    """A barrier of this kind is self-concordant: damped steps, then quadratic convergence; ten or so in all."""
+    walls, weights = random_walls(seed)
+    assert centre_of(walls, weights, tol=1e-10, limits=Limits(max_iter=40)).status is Status.OPTIMAL

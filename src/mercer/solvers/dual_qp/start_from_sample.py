@@ -69,11 +69,11 @@ def _draw(problem: DualProblem, rng: np.random.Generator) -> IndexArray:
 def scaled_part(problem: DualProblem, sample: IndexArray) -> DualProblem | None:
     """The problem restricted to a sample, its box widened so that the sum can match the whole; None if a bound is
     infinite."""
+    if not np.isfinite([problem.lower.sum(), problem.upper.sum()]).all():
+        return None
     lower, upper = (
         bounds[sample] * (bounds.sum() / reach if (reach := bounds[sample].sum()) else 1.0)
         for bounds in (problem.lower, problem.upper)
     )
-    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
-        return None
     ridge = None if problem.ridge is None else problem.ridge[sample]
     return replace(problem, linear=problem.linear[sample], lower=lower, upper=upper, ridge=ridge)

@@ -9,6 +9,7 @@ tableau, which none of them changes, and run two at a time on two cores. Needs: 
 in double precision; a positive semidefinite kernel.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -107,6 +108,7 @@ def _solved_without(point: int, problem: "SoftMargin", matrix: StoredMatrix, lim
     held = np.zeros(matrix.n, bool)
     held[point] = True
     _, dual = problem.without(held)
+    dual = replace(dual, shift=0.0, ridge=None)  # the matrix has both in it already
     found = solve_dual(dual, matrix, tol=1e-9, limits=limits.unwatched(), convex=True)
     if limits.stop():
         raise Stopped

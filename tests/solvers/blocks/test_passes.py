@@ -1,0 +1,55 @@
+"""Answers of several blocks are added, field by field."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from mercer.solvers.blocks.passes import Evaluation, Response
+
+
+def response(seed, H=True):
+    rng = np.random.default_rng(seed)
+    vectors = [rng.normal(size=m) for m in (3, 3, 2, 2, 2)]
+    return Response(*vectors, *rng.normal(size=2), *rng.integers(1, 9, 2), rng.normal(size=(4, 4)) if H else None)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("H", [(True, True), (True, False), (False, False)])
+def test_responses_are_added(H, in_place):
+    first, second = (response(seed, has) for seed, has in enumerate(H))
+    kept = copy.deepcopy(first)
+    if in_place:
+        total = first
+        total += second
+    else:
+        total = first + second
+    for name, value in vars(total).items():
+        one, two = getattr(kept, name), getattr(second, name)
+        if one is None or two is None:
+            assert value is None
+        else:
+            np.testing.assert_allclose(value, one + two)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("after", [(True, True), (True, False), (False, False)])
+def test_evaluations_are_added(after, in_place):
+    first, second = (
+        Evaluation(float(seed + 1), np.full(2, seed - 3.0), response(seed), response(seed + 5) if has else None)
+        for seed, has in enumerate(after)
+    )
+    kept = copy.deepcopy(first)
+    if in_place:
+        total = first
+        total += second
+    else:
+        total = first + second
+    assert total.loss == 3.0
+    assert total.slopes.tolist() == [-5.0, -5.0]
+    for name, value in vars(total.now).items():
+        np.testing.assert_allclose(value, getattr(kept.now, name) + getattr(second.now, name))
+    if all(after):
+        np.testing.assert_allclose(total.after.envelope, kept.after.envelope + second.after.envelope)
+    else:
+        assert total.after is None
