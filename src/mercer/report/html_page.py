@@ -144,7 +144,9 @@ def _confusion(scores: dict[str, Any]) -> str:
         rows.append(f"<tr><th>{escape(str(label))}</th>{cells}</tr>")
     caption = "<figcaption>Rows: what it was. Columns: what it was said to be.</figcaption>"
     table = f'<table class="confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return f"<figure>{table}{caption}</figure>"
+    # Many classes are wider than a phone; who has only a keyboard scrolls what has the focus.
+    scrolled = f'<div class="scroll" tabindex="0" role="group" aria-label="confusion of classes">{table}</div>'
+    return f"<figure>{scrolled}{caption}</figure>"
 
 
 def _cell(count: int, share: float, is_right: bool) -> str:
@@ -219,7 +221,7 @@ def _bounds(record: Record) -> str:
         for one in sorted(record.bounds, key=lambda one: not (one["applies"] and one["value"] < 1))
     )
     head = "<tr><th class='words'>bound</th><th>value</th><th class='words'>verdict</th><th class='words'>of</th></tr>"
-    return f"<h2>What theory says</h2><table class='wide'>{head}{rows}</table>"
+    return f"<h2>What theory says</h2><table class='wide theory'>{head}{rows}</table>"
 
 
 def _verdict(bound: dict[str, Any]) -> str:
