@@ -73,7 +73,9 @@ def test_rows_without_a_label_are_left_out_where_asked(churn, mercer, answer, tm
     assert found["data"]["rows"] == 795
     _, _, err = mercer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabeled")
     assert "5 rows have no value to predict" in err
-    assert answer("evaluate", "some.mercer", "some.csv", "--skip-unlabeled")["scores"]["rows"] == 795
+    for spelling in ("--skip-unlabeled", "--skip-unlabelled"):
+        assert answer("evaluate", "some.mercer", "some.csv", spelling)["scores"]["rows"] == 795
+    assert answer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabelled")
 
 
 def test_a_file_with_rows_without_a_label_is_described_all_the_same(churn, mercer, tmp_path):

@@ -17,7 +17,13 @@ def evaluate(
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
     skip_unlabeled: Annotated[
-        bool, Parameter(group=DATA, negative="", help="Leave out rows that have no value in the target column.")
+        bool,
+        Parameter(
+            group=DATA,
+            alias="--skip-unlabelled",
+            negative="",
+            help="Leave out rows that have no value in the target column.",
+        ),
     ] = False,
     report: Report = None,
     as_json: AsJson = False,

@@ -127,7 +127,13 @@ class LearningOptions(DataOptions):
         ),
     ] = ()
     skip_unlabeled: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Leave out rows that have no value in the target column.")
+        bool,
+        Parameter(
+            alias="--skip-unlabelled",
+            negative="",
+            show_default=False,
+            help="Leave out rows that have no value in the target column.",
+        ),
     ] = False
 
 
