@@ -134,3 +134,11 @@ def test_a_signal_that_was_ignored_stays_ignored():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True True\n"
+
+
+def test_the_delimiter_has_the_name_that_people_know(tmp_path, mercer):
+    path = tmp_path / "bars.csv"
+    path.write_text("a|b\n" + "".join(f"{k}|{k % 2}\n" for k in range(30)))
+    code, out, err = mercer("describe", path, "--sep", "|")
+    assert code == ExitCode.DONE
+    assert "30 rows, 2 columns" in out + err

@@ -96,7 +96,9 @@ class DataOptions:
         Parameter(negative="", show_default=False, help="Another word that means 'no value' in CSV; may be repeated."),
     ] = ()
     header: Annotated[bool, Parameter(help="Whether the first line of CSV names the columns.")] = True
-    delimiter: Annotated[str | None, Parameter(help="The character between the values of CSV, such as ';'.")] = None
+    delimiter: Annotated[
+        str | None, Parameter(alias="--sep", help="The character between the values of CSV, such as ';'.")
+    ] = None
     decimal: Annotated[
         Literal[".", ","] | None, Parameter(help="The decimal mark of CSV; recognised unless given.")
     ] = None
