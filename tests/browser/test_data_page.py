@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 import mercer
 
@@ -137,3 +138,15 @@ def test_a_connection_lost_while_training_leaves_everything_usable(page, noise):
     page.click("[data-name=train]")
     page.wait_for_selector("[data-number=score]", timeout=120_000)
     assert page.get_attribute(".view", "data-error") == "false"
+
+
+def test_a_column_that_names_the_rows_is_left_out_until_it_is_ticked(page):
+    open_data(page)
+    rows = "\n".join(f"{k},{k * 7 % 50},{'yes' if k * 7 % 50 > 25 else 'no'}" for k in range(40))
+    upload(page, "people.csv", f"id,age,buys\n{rows}\n".encode())
+    own = page.locator("label.check", has_text="id").first
+    expect(own).to_contain_text("names the rows")
+    assert not own.locator("input").is_checked()
+    assert page.locator("label.check", has_text="age").locator("input").is_checked()
+    own.locator("input").check()
+    assert own.locator("input").is_checked()

@@ -142,7 +142,13 @@ def test_points_of_an_idea_can_be_undone_and_linked_to(page, visit):
 
 @pytest.mark.parametrize(
     ("typed", "words"),
-    [("1e9", "is more than 100000"), ("abc", "is no number"), ("-3", "is less than"), ("", "is no number")],
+    [
+        ("1e9", "is more than 100000"),
+        ("1e400", "is more than 100000"),
+        ("abc", "is no number"),
+        ("-3", "is less than"),
+        ("", "is no number"),
+    ],
 )
 def test_what_cannot_be_taken_stays_with_a_word_beside_it(page, typed, words):
     answered(page, lambda: page.click("[data-preset=moons]"))
@@ -175,6 +181,47 @@ def test_step_0_has_one_primal_in_table_and_chart(page):
     chart = page.locator(".u-legend .u-series:has-text('primal') .u-value").text_content()
     assert float(chart) == pytest.approx(number(page, "primal"), rel=1e-4)
     assert number(page, "primal") == pytest.approx(140)  # C = 1, and each of 140 points costs 1
+
+
+def test_a_box_shows_every_digit_that_is_used(page):
+    answered(page, lambda: page.click("[data-preset=moons]"))
+    box = page.locator("input[data-name=C-box]")
+    box.fill("0.12345")
+    answered(page, lambda: box.press("Enter"))
+    assert float(box.input_value()) == page.evaluate("mercerStudio.state.scene.C") == 0.12345
+
+
+def test_a_loss_is_that_of_the_margin_in_the_box(page):
+    open_view(page, "idea")
+    page.click("[data-idea=losses]")
+    expect(page.locator("[data-loss=hinge]")).to_have_text("1.4")  # z = -0.4, as the page begins
+    expect(page.locator(".view .foot")).to_contain_text("z = −0.4")
+    box = page.locator("input[data-name=z-box]")
+    box.fill("0.25")
+    box.press("Enter")
+    expect(page.locator("[data-loss=hinge]")).to_have_text("0.75")
+    expect(page.locator("[data-loss=zero_one]")).to_have_text("0")
+
+
+@pytest.mark.parametrize("method", ["fisher", "ridge"])
+def test_least_squares_count_no_support_vectors(page, method):
+    answered(page, lambda: page.click("[data-preset=noisy]"))
+    answered(page, lambda: page.select_option("select[data-name=method]", method))
+    assert page.locator("[data-number=support], .legend [data-case]").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "words"), [("nu", "is too small here"), ("oneclass", "the origin of the feature space")]
+)
+def test_a_machine_that_learnt_nothing_says_so(page, method, words):
+    answered(page, lambda: page.click("[data-preset=noisy]"))
+    answered(page, lambda: page.select_option("select[data-name=method]", method))
+    expect(page.locator(".notice")).to_contain_text(words)
+    expect(page.locator(".hero .big")).to_have_text("–")
+    page.wait_for_timeout(400)  # the finer field, which comes later, brings nothing back
+    expect(page.locator(".notice")).to_be_visible()
+    answered(page, lambda: page.click("[data-preset=blob]"))
+    expect(page.locator(".notice")).to_be_hidden()
 
 
 def test_old_numbers_do_not_stand_beside_new_points(page):
@@ -257,6 +304,23 @@ def test_every_theorem_has_its_book(page):
         assert "Understanding Machine Learning" in source
         assert "section 15." in source
     assert page.locator("[data-bound] .source").count() == page.locator("[data-bound]").count()
+
+
+def test_bounds_are_printed_as_in_a_book(page):
+    open_view(page, "idea")
+    page.click("[data-idea=bounds]")
+    page.wait_for_selector("[data-bound=theorem_15_4]")
+    words = page.text_content(".view aside")
+    assert not re.search(r"<=|\^2|lambda|\brho\b|gamma", words)
+    assert "says nothing: expected error ≤ hinge loss + λ |w|² + 2 ρ² / (λ m)" in words
+
+
+def test_a_line_end_is_no_part_of_an_expression(page):
+    page.select_option("select[data-name=kernel]", "expression")
+    box = page.locator(".panel textarea")
+    box.fill("rbf(")
+    box.press("Enter")
+    expect(page.locator(".notice")).to_contain_text("'rbf('")
 
 
 def test_an_expression_stays_in_its_panel(page):

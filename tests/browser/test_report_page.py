@@ -10,7 +10,7 @@ pytestmark = pytest.mark.timeout(400)
 
 
 def flowers(k):
-    return f"{k % 7 + 0.5 * (k % 3)},{k % 5 - (k % 3)},{('rose', 'tulip', 'lily')[k % 3]}"
+    return f"{k % 7 + 0.5 * (k % 3)},{k % 5 - (k % 3)},{('evening primrose', 'tulip', 'lily of the valley')[k % 3]}"
 
 
 def crossings(k):
@@ -61,6 +61,15 @@ def test_axe_finds_nothing_on_a_report(browser, report, scheme, width):
     assert page.locator("svg.picture").count() > 0
     assert page.locator("svg:not([aria-label])").count() == 0
     assert violations(page) == {}
+    context.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_a_report_fits_a_phone(browser, report, width):
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = context.new_page()
+    page.goto(report.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
 
 

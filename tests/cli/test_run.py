@@ -78,9 +78,9 @@ def test_every_command_explains_itself(name, capsys):
     assert app[name].help in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_installed_command_runs():
-    code = "from mercer.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("how", [["-c", "from mercer.cli import main; main()"], ["-m", "mercer"]])
+def test_the_installed_command_runs(how):
+    done = subprocess.run([sys.executable, *how, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "0.1.0")
 
 

@@ -329,6 +329,12 @@ def test_a_file_that_is_not_there_is_guessed(tmp_path):
         read_table(tmp_path / "poeple.csv")
 
 
+def test_a_file_whose_name_is_alike_only_in_its_ending_is_not_suggested(tmp_path):
+    (tmp_path / "de.csv").write_text("a\n1\n")
+    with pytest.raises(DataError, match=r"there is no file .*nofile.csv'$"):
+        read_table(tmp_path / "nofile.csv")
+
+
 def test_permission_is_asked_of_the_system(tmp_path, monkeypatch):
     (tmp_path / "people.csv").write_bytes(PEOPLE)
     monkeypatch.setattr("mercer.io.source.os.access", lambda *_: False)

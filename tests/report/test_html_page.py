@@ -14,6 +14,7 @@ from mercer import SVC
 from mercer.io import read_table
 from mercer.kernels import Linear, Sigmoid
 from mercer.kernels.notation.words import kernel_words
+from mercer.kernels.table.frame import Frame, as_frame
 from mercer.report import Record, page, score, write_page
 from mercer.report.figures import Shown, _map, figures
 from mercer.report.model_words import columns_of, describe_model
@@ -72,6 +73,15 @@ def mixed():
 def quantity():
     x = np.linspace(-2, 2, 50)
     return fitted(("a,y\n" + "\n".join(f"{v:.3f},{np.sin(v):.4f}" for v in x)).encode(), "y")
+
+
+def test_bounds_of_a_table_read_its_columns_and_make_no_dictionary_of_any_row(mixed, monkeypatch):
+    record, shown = mixed
+    X, y = shown.learnt
+    monkeypatch.setattr(Frame, "rows", lambda *_: pytest.fail("rows became dictionaries"))
+    found, _ = bounds_of(shown.model, as_frame(X), y)
+    assert found == record.bounds
+    assert any(one["applies"] for one in found)
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,7 @@ def test_a_table_is_described_column_by_column():
         ("buys", "texts", False),
     ]
     assert header["target"] == "buys"
+    assert {c["name"]: c["left_out"] for c in header["columns"]}["same"] == "the same value everywhere"
 
 
 def test_a_model_is_trained_scored_saved_and_explained(tmp_path):

@@ -163,6 +163,12 @@ def test_exported_code_runs_and_gives_the_same_model_and_its_picture(name, kerne
     plt.close("all")
 
 
+def test_the_code_of_classes_that_nothing_separates_ends_with_the_proof():
+    state = {**preset("xor"), "method": "hard", "kernel": "linear"}
+    with pytest.raises(SystemExit, match="convex hulls have a point in common"):
+        exec(compile(script(Scene.of(state)), "studio.py", "exec"), {})  # noqa: S102 - as above
+
+
 def test_the_code_of_the_toy_set_prints_its_margin(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(script(Scene.of(preset("toy"))), "studio.py", "exec"), {})  # noqa: S102 - as above

@@ -34,6 +34,14 @@ def test_leaving_one_out_is_bounded(multi_class, C, iris):
     assert found["support_vectors"].value == pytest.approx(len(model.support_) / len(y))
 
 
+def test_a_condition_that_differs_only_in_a_number_is_said_once(iris):
+    X, y = iris
+    found = theory.report(SVC(C=10.0).fit(X, y), X, y)
+    assert [reason for reason in found["norm"].unmet if "different model" in reason] == [
+        "3 of 3 machines: it is about a different model"
+    ]
+
+
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 def test_each_machine_is_the_one_that_was_fitted(multi_class, iris):
     X, y = iris

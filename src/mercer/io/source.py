@@ -225,5 +225,6 @@ def nearest_file(path: Path) -> str:
     """A suggestion of a file in the same folder."""
     folder = path.parent
     names = [each.name for each in folder.iterdir()] if folder.is_dir() and os.access(folder, os.R_OK) else []
-    close = get_close_matches(path.name, names, n=1)
+    # An ending that two names share makes them no nearer.
+    close = [each for each in get_close_matches(path.name, names) if get_close_matches(path.stem, [Path(each).stem])]
     return f"; did you mean {str(folder / close[0])!r}?" if close else ""

@@ -144,7 +144,12 @@ def _confusion(scores: dict[str, Any]) -> str:
         rows.append(f"<tr><th>{escape(str(label))}</th>{cells}</tr>")
     caption = "<figcaption>Rows: the true class. Columns: the predicted one.</figcaption>"
     table = f'<table class="confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return f"<figure>{table}{caption}</figure>"
+    return f"<figure>{_scrolled(table, 'confusion of classes')}{caption}</figure>"
+
+
+def _scrolled(table: str, words: str) -> str:
+    """A table that may be wider than a phone; who has only a keyboard scrolls what has the focus."""
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="{words}">{table}</div>'
 
 
 def _cell(count: int, share: float, is_right: bool) -> str:
@@ -167,7 +172,8 @@ def _classes(scores: dict[str, Any]) -> str:
     also += f"If every class counts equally, the model's accuracy is {scores['balanced_accuracy']:.1%}"
     area = scores.get("area_under_curve")
     also += "." if area is None else f"; the area under the curve is {area:.3f}."
-    return f"<figure><table>{head}{rows}</table><figcaption>{also}</figcaption></figure>"
+    table = _scrolled(f"<table>{head}{rows}</table>", "scores of each class")
+    return f"<figure>{table}<figcaption>{also}</figcaption></figure>"
 
 
 def _pictures(record: Record, shown: Shown) -> str:
@@ -219,7 +225,7 @@ def _bounds(record: Record) -> str:
         for one in sorted(record.bounds, key=lambda one: not (one["applies"] and one["value"] < 1))
     )
     head = "<tr><th class='words'>bound</th><th>value</th><th class='words'>verdict</th><th class='words'>of</th></tr>"
-    return f"<h2>What theory says</h2><table class='wide'>{head}{rows}</table>"
+    return f"<h2>What theory says</h2><table class='wide theory'>{head}{rows}</table>"
 
 
 def _verdict(bound: dict[str, Any]) -> str:

@@ -88,7 +88,7 @@ def bounds_of(model: Any, X: Any, y: Any) -> tuple[list[dict[str, Any]], str]:
     if hasattr(model, "steps"):
         X = model[:-1].transform(X)
     elif is_data_frame(X):
-        X = as_frame(X).rows()
+        X = as_frame(X)
     try:
         found = report(machine, X, y)
     except MercerError as error:

@@ -12,6 +12,7 @@ from mercer._types import Array, FloatArray, IndexArray, Labels, Rows
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.notation.sklearn_names import resolve
+from mercer.kernels.table.frame import Frame
 from mercer.kernels.vector.linear import Linear
 from mercer.problems.losses.margin_losses import MARGIN_LOSSES
 from mercer.problems.regularization import resolve_C
@@ -233,7 +234,9 @@ def machine_of(
 
 
 def rows_or_items(X: Rows) -> Any:
-    """An array of numbers or CSR rows if possible, otherwise the items themselves."""
+    """An array of numbers or CSR rows if possible, otherwise the items themselves; a `Frame` stays one."""
+    if isinstance(X, Frame):
+        return X
     if sparse.issparse(X):
         return X.tocsr()
     try:
@@ -280,8 +283,8 @@ def _were_fitted(model: Any, X: Rows, signs: FloatArray, support: IndexArray, ex
     if expected is not None and (signs[support] != expected).any():
         return False
     vectors = cast(Any, getattr(model, "support_vectors_", None))
-    if not hasattr(X, "shape") or not hasattr(vectors, "shape"):
-        return True
+    if isinstance(X, Frame) or not hasattr(X, "shape") or not hasattr(vectors, "shape"):
+        return True  # a table or a list: only the labels can be checked
     if vectors.shape[:1] != support.shape or vectors.shape[1:] != X.shape[1:]:
         return True  # a precomputed matrix: only the labels can be checked
     return not (vectors != X[support]).sum()

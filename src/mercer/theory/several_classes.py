@@ -190,7 +190,7 @@ def _certified_gap(model: Any, k: int) -> float | None:
 def _reasons(unmet: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """Each condition once, with how many of the classifiers do not meet it."""
     # What differs from one to the next (a lambda) comes after a comma, and is left out.
-    unmet = [tuple(reason.partition(", that with")[0] for reason in one) for one in unmet]
+    unmet = [tuple(reason.partition(", with lambda")[0] for reason in one) for one in unmet]
     reasons = list(dict.fromkeys(reason for one in unmet for reason in one))
     return tuple(f"{sum(reason in one for one in unmet)} of {len(unmet)} machines: {reason}" for reason in reasons)
 

@@ -49,6 +49,7 @@ def test_pages_models_data_and_a_picture_are_written(record):
         assert page.startswith("<!doctype html>")
         assert f'href="{name}.html"' in (folder / "index.html").read_text()
         assert library.load(folder / f"{name}.mercer") is not None
+    assert "`" not in (folder / "index.html").read_text()
     assert (folder / "iris.png").read_bytes().startswith(PNG)
     assert sorted(path.name for path in (folder / "data").iterdir()) == [
         "digits.csv", "ferries.csv", "notes", "rings", "sentences.trees"]  # fmt: skip

@@ -73,7 +73,9 @@ def test_rows_without_a_label_are_left_out_where_asked(churn, mercer, answer, tm
     assert found["data"]["rows"] == 795
     _, _, err = mercer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabeled")
     assert "5 rows have no value to predict" in err
-    assert answer("evaluate", "some.mercer", "some.csv", "--skip-unlabeled")["scores"]["rows"] == 795
+    for spelling in ("--skip-unlabeled", "--skip-unlabelled"):
+        assert answer("evaluate", "some.mercer", "some.csv", spelling)["scores"]["rows"] == 795
+    assert answer("train", "some.csv", "-t", "leaves", "-k", "linear", "--skip-unlabelled")
 
 
 def test_a_file_with_rows_without_a_label_is_described_all_the_same(churn, mercer, tmp_path):
@@ -132,3 +134,11 @@ def test_a_signal_that_was_ignored_stays_ignored():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True True\n"
+
+
+def test_the_delimiter_has_the_name_that_people_know(tmp_path, mercer):
+    path = tmp_path / "bars.csv"
+    path.write_text("a|b\n" + "".join(f"{k}|{k % 2}\n" for k in range(30)))
+    code, out, err = mercer("describe", path, "--sep", "|")
+    assert code == ExitCode.DONE
+    assert "30 rows, 2 columns" in out + err

@@ -9,6 +9,12 @@ from mercer.cli.terminal.exit_codes import ExitCode
 from mercer.studio.server import server
 
 
+@pytest.mark.parametrize("port", ["65536", "-1"])
+def test_a_port_that_no_machine_has_is_one_line(port, capsys):
+    assert run(["studio", "--no-browser", f"--port={port}"]) == ExitCode.WRONG_USAGE
+    assert capsys.readouterr().err == f"mercer: port must be from 0 to 65535, got {port}\n"
+
+
 def test_a_port_in_use_is_one_line_and_an_exit_code(capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mercer.kernels import RBF, Columns, Delta, Encoded, Linear, Matern, On, Spectrum
+from mercer.kernels import RBF, Columns, Delta, Encoded, Linear, Matern, On, Spectrum, Sum
 from mercer.kernels.notation.words import kernel_in_short
 
 NUMBERS = {f"column_{k}": "number" for k in range(20)}
@@ -32,11 +32,21 @@ def test_long_kernels_are_told_by_their_parts(kernel, words):
     assert kernel_in_short(kernel) == words
 
 
-def test_one_kernel_with_long_parameters_is_cut_short():
-    words = kernel_in_short(0.5 * WORDS + 0.5 * Spectrum(length=1, tokenizer="words", weighting="tf-idf").normalized())
-    assert words.startswith("0.5*spectrum(length=(2, 5), ")
+def test_kernels_of_one_kind_are_told_apart_by_what_differs():
+    letters = 0.5 * WORDS + 0.5 * Spectrum(length=1, tokenizer="words", weighting="tf-idf", lowercase=True).normalized()
+    assert kernel_in_short(letters) == "sum of spectrum(length=(2, 5)), spectrum(length=1, tokenizer=words)"
+
+
+def test_many_kernels_of_one_kind_are_cut_short():
+    words = kernel_in_short(Sum(tuple(RBF(gamma=0.125 * k) for k in range(1, 20))))
+    assert words.startswith("sum of rbf(gamma=0.125), rbf(gamma=0.25), ")
     assert words.endswith("...")
     assert len(words) <= 116
+
+
+def test_products_of_one_kind_are_told_in_full():
+    kernel = RBF(gamma=0.123456) * RBF(gamma=0.654321) + RBF(gamma=0.111111) * RBF(gamma=0.999999)
+    assert kernel_in_short(kernel).startswith("rbf(gamma=0.1235) * rbf(gamma=0.6543) + ")
 
 
 @pytest.mark.parametrize(("count", "ending"), [(7, "g]"), (8, "f, and 2 more]")])

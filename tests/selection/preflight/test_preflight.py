@@ -15,7 +15,7 @@ from mercer.selection.preflight import advice as advising
 from mercer.selection.preflight import certificate as forecasts
 from mercer.selection.preflight.advice import advice
 from mercer.selection.preflight.low_rank import LowRankLoss, low_rank_loss
-from mercer.selection.preflight.measuring import are_pairs_small
+from mercer.selection.preflight.measuring import are_pairs_small, fair_order
 from mercer.selection.preflight.timer import CoreTimer
 
 
@@ -216,3 +216,12 @@ def test_samples_reach_pairs_that_are_solved_like_those_of_all_rows():
     assert not are_pairs_small(SVC(), codes, 8000, 13_000)
     assert not are_pairs_small(SVC(), codes % 2, 200, 13_000)
     assert not are_pairs_small(SVC(), None, 200, 13_000)
+
+
+def test_the_smallest_sample_holds_rows_of_every_class():
+    codes = np.zeros(2000, np.intp)
+    codes[:13] = 1
+    order = fair_order(2000, codes)
+    assert sorted(order) == list(range(2000))
+    assert (codes[order[:60]] == 1).sum() == 2
+    assert (codes[order[:1000]] == 1).sum() in (6, 7)

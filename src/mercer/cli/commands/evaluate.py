@@ -19,7 +19,11 @@ def evaluate(
     skip_unlabeled: Annotated[
         bool,
         Parameter(
-            group=DATA, negative="", show_default=False, help="Leave out rows that have no value in the target column."
+            group=DATA,
+            alias="--skip-unlabelled",
+            negative="",
+            show_default=False,
+            help="Leave out rows that have no value in the target column.",
         ),
     ] = False,
     report: Report = None,

@@ -44,12 +44,11 @@ def run_all(folder: Path) -> dict[str, Any]:
 def write_cover(folder: Path, records: dict[str, Any], picture: Path | None) -> Path:
     """The page with a card for each report, and the picture where there is one."""
     cards = "".join(_card(name, record) for name, record in records.items())
-    also = (
-        "`mercer demo` trained each model, scored it on held-out rows and proved it optimal; each page has the details."
-    )
+    command = "<code>mercer demo</code>"
+    also = f"{command} trained each model, scored it on held-out rows and proved it optimal; each page has the details."
     words = "Support vector machines, each answer with its proof."
     head = f'<header><div class="name"><h1>Mercer</h1><p class="soft">{words}</p></div></header>'
-    body = f'{head}<div class="cards">{cards}</div><p class="soft">{escape(also)}</p>{_embedded(picture)}'
+    body = f'{head}<div class="cards">{cards}</div><p class="soft">{also}</p>{_embedded(picture)}'
     path = folder / "index.html"
     with replaced(path) as file:
         file.write(styled("Mercer: the demo", body))

@@ -99,7 +99,9 @@ class DataOptions:
         Parameter(negative="", show_default=False, help="Another word that means 'no value' in CSV; may be repeated."),
     ] = ()
     header: Annotated[bool, Parameter(help="Whether the first line of a CSV file names the columns.")] = True
-    delimiter: Annotated[str | None, Parameter(help="The character that separates CSV values, such as ';'.")] = None
+    delimiter: Annotated[
+        str | None, Parameter(alias="--sep", help="The character that separates CSV values, such as ';'.")
+    ] = None
     decimal: Annotated[
         Literal[".", ","] | None, Parameter(help="The decimal mark in a CSV file; detected by default.")
     ] = None
@@ -138,7 +140,13 @@ class LearningOptions(DataOptions):
         ),
     ] = ()
     skip_unlabeled: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Leave out rows that have no value in the target column.")
+        bool,
+        Parameter(
+            alias="--skip-unlabelled",
+            negative="",
+            show_default=False,
+            help="Leave out rows that have no value in the target column.",
+        ),
     ] = False
 
 

@@ -49,8 +49,8 @@ def kernel_in_short(kernel: Any) -> str:
     groups: dict[str, list[str]] = {}
     for family, seen in families.items():
         groups.setdefault(_counted(seen), []).append(family)
-    if len(families) == 1 and not any(families.values()):  # one kernel with long parameters
-        return textwrap.shorten(words.replace(",", ", "), 2 * _SHORT, placeholder=" ...")
+    if len(families) == 1 and not any(families.values()):
+        return textwrap.shorten(_told_apart(_added(kernel)) or words, 2 * _SHORT, placeholder=" ...")
     listed = ", ".join(" and ".join(same) + (f" ({names})" if names else "") for names, same in groups.items())
     return f"{kernel.combine if isinstance(kernel, Columns) else 'sum'} of {listed}"
 
@@ -67,6 +67,23 @@ def _parts(kernel: Any, names: tuple[Any, ...]) -> Iterator[tuple[str, tuple[str
         yield from _parts(inner, tuple(map(str, looked_at)))
     else:
         yield snake_case(type(kernel).__name__), names
+
+
+def _added(kernel: Any) -> list[Any]:
+    """The kernels that a sum adds up, without their factors."""
+    if isinstance(kernel, Sum):
+        return [part for one in kernel.kernels for part in _added(one)]
+    return _added(kernel.kernel) if isinstance(kernel, Scaled | Normalized | Centered) else [kernel]
+
+
+def _told_apart(alike: list[Any]) -> str:
+    """Kernels of one kind by the parameters in which they differ; nothing for a single one."""
+    if len(alike) == 1 or any(_combined(kernel) is not None for kernel in alike):
+        return ""
+    given = [_given(kernel) for kernel in alike]
+    shown = [{key: own[key] for key in own if any(one.get(key) != own[key] for one in given)} for own in given]
+    name = snake_case(type(alike[0]).__name__)
+    return "sum of " + ", ".join(_called(name, own) for own in shown)
 
 
 def _counted(names: list[str]) -> str:
@@ -109,16 +126,21 @@ def _bracketed(kernel: Any) -> str:
 
 
 def _single(kernel: Any) -> str:
-    name = snake_case(type(kernel).__name__)
-    if not dataclasses.is_dataclass(kernel):
-        return name
-    given = [
-        f"{field.name}={_value(getattr(kernel, field.name))}"
-        for field in dataclasses.fields(kernel)
+    return _called(snake_case(type(kernel).__name__), _given(kernel))
+
+
+def _called(name: str, given: dict[str, str]) -> str:
+    return f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})" if given else name
+
+
+def _given(kernel: Any) -> dict[str, str]:
+    """The parameters that are not the usual ones."""
+    return {
+        field.name: _value(getattr(kernel, field.name))
+        for field in (dataclasses.fields(kernel) if dataclasses.is_dataclass(kernel) else ())
         # The default gamma of expressions differs from that of the classes, so it is always given.
         if field.repr and (field.name == "gamma" or getattr(kernel, field.name) != field.default)
-    ]
-    return f"{name}({', '.join(given)})" if given else name
+    }
 
 
 def _value(value: Any) -> str:

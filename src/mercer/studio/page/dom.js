@@ -70,7 +70,21 @@ export function show(value, digits = 4) {
   if (Number.isInteger(value) && size < 1e6) text = String(value);
   else if (size >= 1e5 || size < 1e-3) text = value.toExponential(1).replace("e+", "e");
   else text = String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−");
+  return text.replaceAll("-", "−");
+}
+
+/**
+ * Formulas that were written for a terminal, as a book prints them.
+ * @param {string} text
+ */
+export function printed(text) {
+  const letters = { lambda: "λ", gamma: "γ", rho: "ρ", delta: "δ", sqrt: "√" };
+  return text
+    .replaceAll("<=", "≤")
+    .replaceAll(">=", "≥")
+    .replaceAll("^2", "²")
+    .replace(/\b(lambda|gamma|rho|delta|sqrt)\b/g, (name) => letters[name])
+    .replace(/(^|[\s(,])-(?=[\d\sa-z])/g, "$1−");
 }
 
 /** @param {any[][]} rows name, value, and the key by which tests find it */
@@ -108,7 +122,8 @@ export function slider({ label, name, min, max, value, log = false, step, onchan
   });
   const said = h("p", { class: "field-error", id: `${id}-said`, role: "alert", hidden: true });
   const isWhole = step !== undefined && Number.isInteger(step);
-  const word = (v) => show(v, 3).replace("−", "-");
+  // All digits that are used: what the box says is what is computed with.
+  const word = (v) => String(Number(v.toPrecision(6)));
   let now = value;
   const say = (text) => {
     said.hidden = !text;
@@ -133,8 +148,8 @@ export function slider({ label, name, min, max, value, log = false, step, onchan
   box.addEventListener("change", () => {
     const typed = box.value.trim();
     const v = Number(typed.replace("−", "-").replace(",", "."));
-    const stays = `it stays ${show(now, 3)}.`;
-    if (!typed || !Number.isFinite(v)) say(`“${typed}” is no number: ${stays}`);
+    const stays = `it stays ${show(now, 6)}.`;
+    if (!typed || Number.isNaN(v)) say(`“${typed}” is no number: ${stays}`);
     else if (v < min) say(`${typed} is less than ${show(min)}, the least here: ${stays}`);
     else if (v > max) say(`${typed} is more than ${show(max)}, the most here: ${stays}`);
     else if (isWhole && !Number.isInteger(v)) say(`${typed} is no whole number: ${stays}`);

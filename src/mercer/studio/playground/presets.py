@@ -111,7 +111,7 @@ PRESETS = {
     "toy": Preset(
         "Toy set",
         "Toy",
-        "Four points, solved by hand in lectures: the margin is 1/√2. Drag point 4, at (3, 0), away: it has no ring, "
+        "Four points, solved by hand in lectures: the margin is 1/√2. Drag the point at (3, 0) away: it has no ring, "
         "and nothing moves. Drag a point with a ring, and everything does.",
         _toy,
         (-1.5, 4.5, -1.25, 3.25),

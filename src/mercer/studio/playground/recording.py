@@ -102,7 +102,7 @@ def record_smo(problem: SoftMargin, K: NDArray[Any], most: int, tol: float = 1e-
     dual = problem.dual()
     beta = np.zeros(n)
     working = WorkingSet(dual, matrix, np.arange(n), beta, dual.gradient(matrix, beta))
-    steps = [_judged(problem, K, beta, (), "all alpha are 0")]
+    steps = [_judged(problem, K, beta, (), "every alpha is 0")]
     one = Limits(max_iter=1)
     while len(steps) <= most:
         before = working.beta.copy()
@@ -146,7 +146,7 @@ def record_chunking(problem: SoftMargin, K: NDArray[Any], most: int, chunk: int 
     `chunk` is how many violators join the support vectors.
     """
     matrix, dual = _WatchedMatrix(StoredMatrix.of(K)), problem.dual()
-    steps = [_judged(problem, K, np.zeros(len(K)), (), "all alpha are 0")]
+    steps = [_judged(problem, K, np.zeros(len(K)), (), "every alpha is 0")]
     while len(steps) <= most:
         matrix.chunk = np.zeros(0, np.intp)
         # A callback that answers true ends the run after one round; the next begins where it ended.

@@ -161,4 +161,4 @@ def parse_expression(text: str) -> Kernel:
         raise ParameterError("write a kernel, for instance: rbf(gamma=1) + 0.5*linear()")
     if len(text) > LONGEST_EXPRESSION:
         raise ParameterError(f"an expression may have at most {LONGEST_EXPRESSION} characters, got {len(text)}")
-    return parse(text)
+    return parse(text.strip())

@@ -17,6 +17,11 @@ print("support       ", model.support_)
 _MARGIN = """\
 print("margin        ", model.margin_)
 """
+_PROVED = """\
+try:
+    model.fit(X, y)
+except NotSeparableError as proof:
+    raise SystemExit(str(proof)) from None"""
 _DRAWN = """
 picture = {display}.from_estimator(model, X, y, xlabel="{x}", ylabel="{y}")
 picture.figure_.savefig("mercer_studio.png", dpi=150)
@@ -41,15 +46,16 @@ def script(scene: Scene) -> str:
     >>> from mercer.studio.playground.script import script
     >>> text = script(Scene.of({"points": [[0, 0, 0], [1, 1, 1]], "method": "hard", "kernel": "linear"}))
     >>> print(text.splitlines()[3])
-    from mercer import HardMarginSVC
+    from mercer import HardMarginSVC, NotSeparableError
     """
     method = method_of(scene)
     kind, arguments = method.build(scene)
+    is_hard = kind.__name__ == "HardMarginSVC"
     lines = [
         '"""Made by Mercer Studio; the picture needs matplotlib, pip install \'mercer[plot]\'."""',
         "import numpy as np",
         "",
-        f"from mercer import {kind.__name__}",
+        f"from mercer import {kind.__name__}{', NotSeparableError' if is_hard else ''}",
         *_kernel_import(repr(arguments["kernel"])),
         f"from mercer.plot import {_display(method)}",
         "",
@@ -57,7 +63,7 @@ def script(scene: Scene) -> str:
         *_data(scene, method),
         "",
         f"model = {kind.__name__}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})",
-        "model.fit(X, y)",
+        _PROVED if is_hard else "model.fit(X, y)",
         "",
     ]
     return "\n".join(lines) + _report(method, kind) + _drawing(method)

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from mercer._errors import MercerError, MissingExtraError
+from mercer._errors import MercerError, MissingExtraError, ParameterError
 
 try:
     import uvicorn
@@ -33,6 +33,7 @@ from mercer.studio.server.warm_up import WARM, warm_up
 
 HOST = "127.0.0.1"
 PORT = 8765
+LAST_PORT = 65535
 PAGE = Path(__file__).parents[1] / "page"
 # Tabs open at the same time, and bytes of one message from a page.
 MOST_TABS = 32
@@ -134,6 +135,8 @@ def names_of(port: int) -> frozenset[str]:
 
 def bind(port: int | None) -> socket.socket:
     """A socket on loopback: the port asked for, or the usual one, or if that is taken any free one."""
+    if port is not None and not 0 <= port <= LAST_PORT:
+        raise ParameterError(f"port must be from 0 to {LAST_PORT}, got {port}")
     wanted = [PORT, 0] if port is None else [port]
     for number in wanted:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

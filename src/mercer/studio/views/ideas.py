@@ -203,7 +203,7 @@ def dual_box(request: Request, _job: Job) -> Iterator[Answer]:
 
 def losses(_request: Request, _job: Job) -> Iterator[Answer]:
     """The losses of the margin z = y f(x)."""
-    z = np.linspace(-2.5, 3.0, 441)
+    z = np.arange(-250, 301) / 100
     formulas = [[name, theory.LOSSES[name].formula, bool(theory.LOSSES[name].is_convex)] for name in LOSSES]
     curves = np.stack([np.asarray(theory.LOSSES[name].value(z), dtype=float) for name in LOSSES])
     yield {"losses": formulas}, {"z": z, "curves": curves}

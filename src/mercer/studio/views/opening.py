@@ -10,6 +10,7 @@ from mercer.io import Dataset
 from mercer.kernels.table.frame import as_frame
 from mercer.studio.playground.datasets import SHIPPED, open_shipped, open_upload
 from mercer.studio.server.worker import Action, Answer, Job, Request
+from mercer.workflow.columns import look
 from mercer.workflow.target import task_of
 
 # Rows of the preview, and letters of an item in it.
@@ -53,7 +54,8 @@ def _overview(found: Dataset) -> dict[str, Any]:
     header: dict[str, Any] = {"name": found.name, "kind": found.kind, "format": found.format, "rows": len(found)}
     if found.kind != "table":
         return header | {"preview": _items(found), "task": _task(found.target), "labels": _labels(found.target)}
-    columns = [_column(found, name) for name in found.columns]
+    left_out = {one.name: one.left_out for one in look(found.data)}
+    columns = [{**_column(found, name), "left_out": left_out[name]} for name in found.columns]
     candidates = [each["name"] for each in columns if not each["constant"]]
     usual = [name for name in candidates if name.lower() in ("target", "label", "class", "y")]
     return header | {

@@ -206,7 +206,7 @@ const LOSSES = [
 ];
 
 function* losses() {
-  const z = even(-2.5, 3, 441);
+  const z = Float64Array.from({ length: 551 }, (_, k) => (k - 250) / 100);
   const curves = Float64Array.from(LOSSES.flatMap(([, , , value]) => Array.from(z, value)));
   yield [
     { losses: LOSSES.map(([name, formula, convex]) => [name, formula, convex]) },

@@ -60,7 +60,7 @@ export class DataView {
       "label",
       { class: "drop" },
       h("b", {}, "Drop a file here, or choose one"),
-      "CSV, Parquet, Arrow, JSON lines, svmlight, trees, a zip of TU graphs, or a .mercer model",
+      "CSV, .xlsx, .ods, Parquet, Arrow, JSON lines, svmlight, trees, a zip of TU graphs, or a .mercer model",
       this.input,
     );
     for (const kind of ["dragover", "dragenter"])
@@ -157,7 +157,10 @@ export class DataView {
             "aria-pressed",
             String(/** @type {HTMLElement} */ (chip).dataset.set === this.settings.set),
           );
-        if (!same) Object.assign(this.settings, { target: null, left: [] });
+        // What names the rows teaches nothing about the next ones: as the command, leave it out unless somebody ticks it.
+        const idle = (header.columns ?? []).filter((c) => c.left_out).map((c) => c.name);
+        const others = (header.columns ?? []).some((c) => !c.left_out && c.name !== header.target);
+        if (!same) Object.assign(this.settings, { target: null, left: others ? idle : [] });
         this.heat = this.result = null;
         this.opened(header);
       },
@@ -221,7 +224,13 @@ export class DataView {
               },
             }),
             h("span", {}, c.name),
-            c.constant ? h("em", {}, "constant") : c.missing ? h("em", {}, `${c.missing} missing`) : null,
+            c.left_out
+              ? h("em", {}, c.left_out)
+              : c.constant
+                ? h("em", {}, "constant")
+                : c.missing
+                  ? h("em", {}, `${c.missing} missing`)
+                  : null,
           ),
         );
       parts.push(

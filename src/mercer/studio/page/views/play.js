@@ -9,6 +9,7 @@ import { drawProof, proofWords } from "../proof.js";
 import { state } from "../state.js";
 import { saveStep } from "../steps.js";
 import { ABOUT, EXAMPLES, KERNEL_USES, KERNELS, makeSliders, METHODS, USES } from "./choices.js";
+import { hasSupport, nothingLearnt, standing } from "./standing.js";
 
 const PATIENCE = 400; // milliseconds after which a reader is told that numbers are still those of before
 
@@ -418,6 +419,13 @@ export class PlayView {
       this.failed(header, request);
       return;
     }
+    const nothing = header.refined ? "" : nothingLearnt(header, request);
+    if (nothing) {
+      this.failed({ ...header, error: nothing }, request);
+      this.learntNothing = request;
+      return;
+    }
+    if (header.refined && request === this.learntNothing) return;
     this.notice.hidden = true;
     this.plane.weights = null;
     this.plane.named = null;
@@ -438,7 +446,7 @@ export class PlayView {
     this.results(header, arrays, request);
     requestAnimationFrame(() => {
       const pixels = performance.now() - asked;
-      this.timing.textContent = `fit ${show(header.ms, 2)} ms · drag to pixels ${Math.round(pixels)} ms · ${counted(request.points.length)}`;
+      this.timing.textContent = `fit ${show(header.ms, 2)} ms · on screen after ${Math.round(pixels)} ms · ${counted(request.points.length)}`;
       Object.assign(this.node.dataset, {
         pixels: pixels.toFixed(1),
         ms: header.ms.toFixed(2),
@@ -522,11 +530,11 @@ export class PlayView {
       ),
       h("p", { class: "quiet" }, header.meaning),
     );
-    this.listCases(header);
+    this.listCases(header, request);
     const rows = [
       [
         "Support vectors",
-        n.support === 0 && header.kind !== "classes" && request.method !== "svr" ? undefined : String(n.support),
+        !hasSupport(request.method) || (n.support === 0 && header.kind === "region") ? undefined : String(n.support),
         "support",
       ],
       [
@@ -566,17 +574,13 @@ export class PlayView {
     return `${parts.filter(Boolean).join("; ")}.`;
   }
 
-  listCases(header) {
+  listCases(header, request) {
+    this.legend.replaceChildren();
+    if (!hasSupport(request.method)) return;
     const counts = [0, 0, 0, 0, 0];
     header.cases.forEach((c) => {
       counts[c] += 1;
     });
-    const words =
-      header.kind === "region"
-        ? { 0: "inside, α = 0", 1: "on the edge, 0 < α < bound", 3: "outside, α at its bound" }
-        : header.kind === "curve"
-          ? { 0: "inside the tube, α = 0", 1: "on the tube, 0 < α < C", 3: "outside the tube, α = C" }
-          : {};
     const t = theme();
     const items = counts.map((count, c) => {
       if (!count) return null;
@@ -584,7 +588,7 @@ export class PlayView {
       const ctx = icon.getContext("2d");
       ctx.setTransform(2, 0, 0, 2, 0, 0);
       drawMark(ctx, 12, 11, 0, c, t, { r: 4 });
-      return h("li", { data: { case: CASES[c][0] } }, icon, words[c] ?? CASES[c][1], h("b", {}, String(count)));
+      return h("li", { data: { case: CASES[c][0] } }, icon, standing(header.kind, c), h("b", {}, String(count)));
     });
     this.legend.replaceChildren(
       h("h2", { class: "heading" }, "How points stand (KKT)"),
@@ -617,7 +621,8 @@ export class PlayView {
               : `y f(x) = ${show(answer.values[k])}`,
         ),
       );
-    if (answer?.cases?.length > k) lines.push(h("div", {}, CASES[answer.cases[k]][1]));
+    if (answer?.cases?.length > k && hasSupport(this.scene.method))
+      lines.push(h("div", {}, standing(answer.kind, answer.cases[k])));
     this.tip.replaceChildren(...lines);
     this.tip.hidden = false;
     const [w, hgt] = this.plane.size;

@@ -1,5 +1,5 @@
 // @ts-check
-import { h, numbersList, show, slider } from "../../dom.js";
+import { h, numbersList, printed, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";
 import { Plane } from "../../plane.js";
 import { kept } from "../../state.js";
@@ -109,14 +109,14 @@ export class BoundsIdea {
       kind === "not"
         ? `does not apply: ${found.unmet.join("; ")}`
         : kind === "vacuous"
-          ? `vacuous. ${found.says}`
+          ? `says nothing: ${found.says}`
           : found.says;
     return h(
       "div",
       { class: "bound", data: { bound: found.key, kind } },
-      h("div", { class: "top" }, h("b", {}, found.name), h("span", {}, show(found.value, 3))),
+      h("div", { class: "top" }, h("b", {}, printed(found.name)), h("span", {}, show(found.value, 3))),
       h("div", { class: "meter", data: { kind } }, bar),
-      h("small", {}, words),
+      h("small", {}, printed(words)),
       found.source ? h("small", { class: "source" }, found.source) : null,
     );
   }

@@ -106,8 +106,9 @@ export class LiftLineIdea {
         const { along, values } = this.found,
           n = along.length;
         for (let k = 0; k < n - 1; k++) {
-          const [a] = plane.toScreen(along[k], 0),
-            [b] = plane.toScreen(along[k + 1], 0);
+          // The line goes on beyond what was asked for, and so does what is said of it.
+          const a = k ? plane.toScreen(along[k], 0)[0] : 0,
+            b = k < n - 2 ? plane.toScreen(along[k + 1], 0)[0] : w;
           ctx.fillStyle = classColour(values[k] > 0 ? 1 : 0);
           ctx.globalAlpha = 0.2;
           ctx.fillRect(a, py - 26, b - a + 0.6, 52);

@@ -1,5 +1,5 @@
 // @ts-check
-import { h, show, slider } from "../../dom.js";
+import { h, printed, show, slider } from "../../dom.js";
 import { ask } from "../../link.js";
 import { classColour, theme } from "../../palette.js";
 import { Plane } from "../../plane.js";
@@ -25,6 +25,9 @@ const DASH = {
   logistic: [12, 3, 3, 3],
 };
 
+// The losses are computed at every hundredth.
+const hundredth = (z) => Math.round(100 * Math.max(-2.5, Math.min(3, z))) / 100;
+
 // What a point costs, by how far on the right side it is.
 export class LossesIdea {
   constructor(host) {
@@ -34,9 +37,11 @@ export class LossesIdea {
       name: "z",
       min: -2.5,
       max: 3,
-      value: this.settings.z,
+      step: 0.01,
+      value: hundredth(this.settings.z),
       onchange: (v) => {
-        this.settings.z = v;
+        this.settings.z = hundredth(v);
+        place.put(this.settings.z);
         this.show();
         saveStep();
       },
@@ -62,7 +67,7 @@ export class LossesIdea {
     };
     this.plane.canvas.addEventListener("pointermove", (e) => {
       const [x] = this.plane.toWorld(...this.plane.at(e));
-      this.settings.z = Math.max(-2.5, Math.min(3, x));
+      this.settings.z = hundredth(x);
       place.put(this.settings.z);
       this.show();
     });
@@ -76,10 +81,7 @@ export class LossesIdea {
 
   // What the server computed nearest to z.
   at() {
-    const { z } = this.found;
-    let k = 0;
-    while (k < z.length - 1 && z[k] < this.settings.z) k += 1;
-    return k;
+    return Math.round(100 * (hundredth(this.settings.z) - this.found.z[0]));
   }
 
   show() {
@@ -88,13 +90,13 @@ export class LossesIdea {
     const n = this.found.z.length,
       k = this.at();
     this.part.foot.replaceChildren(
-      `z = ${show(this.found.z[k], 3)}`,
+      `z = ${show(hundredth(this.settings.z))}`,
       h(
         "span",
         {},
-        this.found.z[k] <= 0
+        hundredth(this.settings.z) <= 0
           ? "on the wrong side"
-          : this.found.z[k] < 1
+          : hundredth(this.settings.z) < 1
             ? "right, but inside the margin"
             : "beyond the margin",
       ),
@@ -112,7 +114,7 @@ export class LossesIdea {
             h("span", { data: { loss: name } }, show(this.found.curves[i * n + k], 4)),
           ),
           meter(this.found.curves[i * n + k] / 3.6, name),
-          h("small", {}, `${formula}${convex ? "" : " (not convex)"}`),
+          h("small", {}, `${printed(formula)}${convex ? "" : " (not convex)"}`),
         ),
       ),
     );
