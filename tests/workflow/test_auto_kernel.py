@@ -8,7 +8,7 @@ from mercer.cli import run
 from mercer.cli.demo.data import write_graphs, write_texts, write_trees
 from mercer.io import read_table
 from mercer.kernels import Encoded, Linear
-from mercer.report import machine_of
+from mercer.report import final_estimator
 from mercer.studio.server.worker import Job
 from mercer.studio.views import opening, training
 
@@ -33,7 +33,7 @@ def _by_python(path, target=None):
 
 def _by_command(path, folder, *options):
     assert run(["train", str(path), *options, "--holdout", "0", "--output", str(folder / "m.mercer"), "--json"]) == 0
-    machine = machine_of(mercer.load(folder / "m.mercer"))
+    machine = final_estimator(mercer.load(folder / "m.mercer"))
     return getattr(machine, "kernel_", machine.kernel)
 
 
@@ -50,7 +50,7 @@ def test_a_table_gets_one_kernel_wherever_it_is_learnt_from(name, tmp_path):
     list(opening.open_data({"file": "key"}, job))
     list(training.train({"target": "kind"}, job))
     # Of fewer rows, since some are held out: the relevances are others.
-    assert machine_of(job.memory["model"]).kernel_.columns == chosen.columns
+    assert final_estimator(job.memory["model"]).kernel_.columns == chosen.columns
 
 
 def _few_words(path):

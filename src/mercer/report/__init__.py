@@ -1,6 +1,6 @@
 """What there is to say about a fitted model: as a record for programs, and as a page for people.
 
-``from mercer.report import Record, machine_of, write_page``; the command and the Studio both use this package.
+``from mercer.report import Record, final_estimator, write_page``; the command and the Studio both use this package.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from mercer._lazy import load
 _INDEX = {
     "Record": "record",
     "describe_model": "model_words",
-    "machine_of": "model_words",
+    "final_estimator": "model_words",
     "page": "html_page",
     "score": "scores",
     "write_page": "html_page",

@@ -13,7 +13,7 @@ from mercer.estimators.fitting.tasks import strategy_of
 from mercer.explanation.contributions import explain
 from mercer.kernels.table.frame import as_frame
 from mercer.report.figures import Shown, taken
-from mercer.report.model_words import machine_of
+from mercer.report.model_words import final_estimator
 from mercer.report.pictures import horizontal_bars, pixels
 
 IMAGES, ITEMS, LONGEST = 16, 5, 700
@@ -25,7 +25,7 @@ _PIXEL = re.compile(r"pixel", re.IGNORECASE)
 
 def examples(shown: Shown) -> str:
     """HTML for some of the scored rows, the wrong ones first."""
-    machine = machine_of(shown.model)
+    machine = final_estimator(shown.model)
     if shown.scored is None or shown.data is None or not hasattr(machine, "classes_"):
         return ""
     X, y = shown.scored

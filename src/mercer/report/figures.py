@@ -10,7 +10,7 @@ from mercer._errors import MercerError
 from mercer.explanation.contributions import explain
 from mercer.explanation.explanation import Contributions
 from mercer.report import pictures
-from mercer.report.model_words import before_the_machine, machine_of
+from mercer.report.model_words import before_the_machine, final_estimator
 from mercer.report.record import Record
 
 # Items on the map, and rows whose columns are weighed: enough to see, and quick to draw.
@@ -55,7 +55,7 @@ def _of_rows(record: Record, shown: Shown) -> Figure | None:
         return None
     X, y = shown.rows
     seen = "rows it had not seen" if shown.scored else "the rows it learnt from"
-    machine = machine_of(shown.model)
+    machine = final_estimator(shown.model)
     if record.data["task"] == "regression":
         name = record.data["target"] or "value"
         picture = pictures.scatter(y, shown.model.predict(X), name)
@@ -85,7 +85,7 @@ def _lead(values: NDArray[Any], classes: NDArray[Any], y: NDArray[Any]) -> tuple
 
 
 def _map(shown: Shown) -> Figure | None:
-    machine = machine_of(shown.model)
+    machine = final_estimator(shown.model)
     if shown.learnt is None or not hasattr(machine, "expansion_") or not hasattr(machine, "classes_"):
         return None
     X, y = shown.learnt
@@ -125,7 +125,7 @@ def taken(X: Any, places: NDArray[Any]) -> Any:
 
 def _columns(shown: Shown) -> Figure | None:
     """How much each term of the kernel moves the decision, on average."""
-    machine = machine_of(shown.model)
+    machine = final_estimator(shown.model)
     kernel = getattr(getattr(machine, "expansion_", None), "kernel", None)
     if shown.rows is None or kernel is None or not kernel.takes_tables or len(kernel.terms()) < 2:
         return None

@@ -13,7 +13,7 @@ from mercer.problems.certificate import EVERYTHING
 _PARAMETERS = ("C", "nu", "epsilon", "loss", "penalty", "bias", "alpha", "tol", "class_weight", "probability")
 
 
-def machine_of(model: Any) -> Any:
+def final_estimator(model: Any) -> Any:
     """The estimator itself: the last step of a pipeline, the best of a search."""
     model = getattr(model, "best_estimator_", model)
     return model.steps[-1][1] if hasattr(model, "steps") else model
@@ -37,7 +37,7 @@ def describe_model(model: Any) -> dict[str, Any]:
     >>> found["estimator"], found["kernel"], found["n_support"], found["status"]
     ('SVC', 'linear', 3, 'OPTIMAL')
     """
-    machine = machine_of(model)
+    machine = final_estimator(model)
     expansion = getattr(machine, "expansion_", None)
     parameters = machine.get_params(deep=False)
     return {
@@ -59,10 +59,10 @@ def describe_model(model: Any) -> dict[str, Any]:
 
 def columns_of(model: Any) -> list[str] | None:
     """The names of the columns a model was fitted to; None if it has none."""
-    for part in [*(step for _, step in getattr(model, "steps", ())), machine_of(model), model]:
+    for part in [*(step for _, step in getattr(model, "steps", ())), final_estimator(model), model]:
         if hasattr(part, "feature_names_in_"):
             return [str(name) for name in part.feature_names_in_]
-    kernel = getattr(getattr(machine_of(model), "expansion_", None), "kernel", None)
+    kernel = getattr(getattr(final_estimator(model), "expansion_", None), "kernel", None)
     if kernel is None or not kernel.takes_tables:
         return None
     return list(dict.fromkeys(str(name) for name in _named_by(kernel)))

@@ -9,7 +9,7 @@ from mercer import __version__
 from mercer._errors import MercerError
 from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.report.finite import finite
-from mercer.report.model_words import describe_model, machine_of, trace_of
+from mercer.report.model_words import describe_model, final_estimator, trace_of
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Record:
     @classmethod
     def of_model(cls, title: str, model: Any, dataset: Any, task: str, n_learnt: int | None = None) -> "Record":
         """The record of a fitted model and the data it meets."""
-        return cls(title, _data(dataset, task, n_learnt), describe_model(model), trace=trace_of(machine_of(model)))
+        return cls(title, _data(dataset, task, n_learnt), describe_model(model), trace=trace_of(final_estimator(model)))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values; numbers that are not finite become None, which JSON can express."""
@@ -80,7 +80,7 @@ def _data(dataset: Any, task: str, n_learnt: int | None) -> dict[str, Any]:
 
 def bounds_of(model: Any, X: Any, y: Any) -> tuple[list[dict[str, Any]], str]:
     """(what theory says about a machine fitted to these rows, why it says nothing)."""
-    machine = machine_of(model)
+    machine = final_estimator(model)
     if not hasattr(machine, "classes_"):
         return [], "the bounds in mercer.theory are for classes, not quantities"
     from mercer.theory import report

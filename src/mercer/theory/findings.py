@@ -22,7 +22,7 @@ from mercer.theory.radius import enclosing_ball, kernel_spread, smallest_ball
 from mercer.theory.vc import margin_vc_dimension, vc_bound, vc_dimension
 
 if TYPE_CHECKING:
-    from mercer.theory.machine import FittedClassifier, Machine
+    from mercer.theory.machine import FittedClassifier, FittedFunction
     from mercer.theory.radius import Ball
     from mercer.theory.several_classes import ReportOfClasses
 
@@ -82,7 +82,7 @@ def report(
     return report_of(read_machine(model, X, y), delta, n_jobs)
 
 
-def report_of(machine: "Machine", delta: float, n_jobs: int | None = None) -> Report:
+def report_of(machine: "FittedFunction", delta: float, n_jobs: int | None = None) -> Report:
     """Every bound, applied to one two-class classifier."""
     is_small = machine.m <= EVERY_PAIR
     ball = (smallest_ball if is_small else enclosing_ball)(machine.X, machine.kernel, n_jobs=n_jobs)
@@ -116,7 +116,7 @@ def report_of(machine: "Machine", delta: float, n_jobs: int | None = None) -> Re
     )
 
 
-def _separation(machine: "Machine", smallest: float) -> tuple[str, ...]:
+def _separation(machine: "FittedFunction", smallest: float) -> tuple[str, ...]:
     """Conditions of Theorem 15.4 that the model does not meet."""
     unmet = []
     if smallest <= 0:
@@ -135,7 +135,7 @@ def _separation(machine: "Machine", smallest: float) -> tuple[str, ...]:
 _SAME = "new rows also have norm at most rho and margin at least gamma"
 
 
-def _theorem_15_4(machine: "Machine", smallest: float, delta: float) -> Finding:
+def _theorem_15_4(machine: "FittedFunction", smallest: float, delta: float) -> Finding:
     rho, norm = machine.homogeneous
     value, says = None, f"error of Hard-SVM, with probability {1 - delta:g}"
     if smallest > 0:
@@ -145,7 +145,7 @@ def _theorem_15_4(machine: "Machine", smallest: float, delta: float) -> Finding:
     return Finding("theorem_15_4", "Theorem 15.4, separable data", value, says, _SAME, _separation(machine, smallest))
 
 
-def _regularised(machine: "Machine") -> list[str]:
+def _regularised(machine: "FittedFunction") -> list[str]:
     """Conditions of Corollary 15.7 that the model does not meet."""
     unmet = []
     if machine.loss != "hinge" or machine.penalty != "l2":
@@ -164,7 +164,7 @@ _UNSOLVED = "the fit did not reach the optimum"
 _BOUNDED = "new rows also have norm at most rho; w was fixed in advance, with this mean hinge loss"
 
 
-def _corollary_15_7(machine: "Machine") -> Finding:
+def _corollary_15_7(machine: "FittedFunction") -> Finding:
     unmet, value = _regularised(machine), None
     rho, norm = machine.homogeneous
     says = "expected error <= hinge loss + lambda |w|^2 + 2 rho^2 / (lambda m)"
@@ -177,7 +177,7 @@ def _corollary_15_7(machine: "Machine") -> Finding:
     return Finding("corollary_15_7", "Corollary 15.7, the lambda of the fit", value, says, _BOUNDED, tuple(unmet))
 
 
-def _corollary_15_7_for_norm(machine: "Machine") -> Finding:
+def _corollary_15_7_for_norm(machine: "FittedFunction") -> Finding:
     name, (rho, norm) = "Corollary 15.7 with B = |w|", machine.homogeneous
     if norm == 0 or rho == 0:
         return Finding("norm", name, None, "", unmet=("w or every row is 0",))
@@ -191,7 +191,7 @@ def _corollary_15_7_for_norm(machine: "Machine") -> Finding:
     return Finding("norm", name, value, says, assumes, tuple(unmet))
 
 
-def _margin_vc(machine: "Machine", ball: "Ball", gamma: float, delta: float) -> Finding:
+def _margin_vc(machine: "FittedFunction", ball: "Ball", gamma: float, delta: float) -> Finding:
     name = "VC bound of hyperplanes with margin gamma"
     if gamma <= 0:
         return Finding("margin_vc", name, None, "", unmet=("the model does not separate its training rows",))
@@ -201,7 +201,7 @@ def _margin_vc(machine: "Machine", ball: "Ball", gamma: float, delta: float) -> 
     return Finding("margin_vc", name, value, says, "gamma and R were known before the rows were seen")
 
 
-def _vc(machine: "Machine", delta: float) -> Finding:
+def _vc(machine: "FittedFunction", delta: float) -> Finding:
     name, error = "VC bound of all halfspaces", float(np.mean(machine.margins <= 0))
     if math.isinf(machine.dimension):
         return Finding("vc", name, None, "", unmet=("no finite dimension of the feature space is known",))
@@ -210,21 +210,21 @@ def _vc(machine: "Machine", delta: float) -> Finding:
     return Finding("vc", name, value, f"d_vc = {d_vc:.0f}; error with probability {1 - delta:g}")
 
 
-def _left_out(machine: "Machine") -> list[str]:
+def _left_out(machine: "FittedFunction") -> list[str]:
     unmet = [] if machine.is_solved else [_UNSOLVED]
     if not machine.is_svm:
         unmet.append(_NO_SVM)
     return unmet
 
 
-def rows_on_the_margin(machine: "Machine") -> tuple[BoolArray, str]:
+def rows_on_the_margin(machine: "FittedFunction") -> tuple[BoolArray, str]:
     """Which rows may be support vectors, and in words how that is known."""
     if machine.alpha is None:
         return machine.margins <= 1.0 + ON_THE_MARGIN, "rows with margin at most 1"
     return machine.alpha > 0, "support vectors"
 
 
-def _support_vectors(machine: "Machine") -> Finding:
+def _support_vectors(machine: "FittedFunction") -> Finding:
     rows, how = rows_on_the_margin(machine)
     count = int(rows.sum())
     value = support_vector_bound(count, machine.m)
@@ -235,7 +235,7 @@ def _support_vectors(machine: "Machine") -> Finding:
 XI_ALPHA = "xi-alpha estimate (Joachims 2000)"
 
 
-def _xi_alpha(machine: "Machine", ball: "Ball", n_jobs: int | None) -> Finding:
+def _xi_alpha(machine: "FittedFunction", ball: "Ball", n_jobs: int | None) -> Finding:
     if machine.alpha is None:
         unmet = (*_left_out(machine), "the model keeps no dual variables")
         return Finding("xi_alpha", XI_ALPHA, None, "", unmet=unmet)
@@ -243,7 +243,7 @@ def _xi_alpha(machine: "Machine", ball: "Ball", n_jobs: int | None) -> Finding:
     return Finding("xi_alpha", XI_ALPHA, value, "leave-one-out error is at most this", assumes, unmet)
 
 
-def stability(machine: "Machine") -> tuple[str, tuple[str, ...]]:
+def stability(machine: "FittedFunction") -> tuple[str, tuple[str, ...]]:
     """(what the xi-alpha estimate assumes, which of its conditions are not met)."""
     unmet = _left_out(machine)
     if machine.bias != "free":
@@ -253,14 +253,14 @@ def stability(machine: "Machine") -> tuple[str, tuple[str, ...]]:
     return "the machine is stable: free support vectors have room", tuple(unmet)
 
 
-def xi_alpha_errors(machine: "Machine", ball: "Ball", n_jobs: int | None = None) -> BoolArray:
+def xi_alpha_errors(machine: "FittedFunction", ball: "Ball", n_jobs: int | None = None) -> BoolArray:
     """Rows that may be misclassified when left out, by the xi-alpha estimate."""
     return xi_alpha_rows(
         cast(FloatArray, machine.alpha), machine.slack, _spread(machine, ball, n_jobs), machine.bias, machine.loss
     )
 
 
-def _spread(machine: "Machine", ball: "Ball", n_jobs: int | None) -> float | FloatArray:
+def _spread(machine: "FittedFunction", ball: "Ball", n_jobs: int | None) -> float | FloatArray:
     """R^2 of the estimate; for many rows an upper bound, from a ball of radius R that encloses them:
     k(x, x) - k(x, x') is half the squared distance, at most 4 R^2, plus half of k(x, x) - k(x', x')."""
     if machine.bias == "free" and machine.m <= EVERY_PAIR:

@@ -37,7 +37,7 @@ LARGEST_GAP = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class FittedFunction:
     """f(x) = <w, psi(x)> + b, together with the rows it was fitted to.
 
     Attributes
@@ -180,7 +180,7 @@ class Machine:
         return bool(((values == 0) | (values == 1)).all())
 
 
-def read_machine(model: "FittedClassifier", X: Rows, y: Labels) -> Machine:
+def read_machine(model: "FittedClassifier", X: Rows, y: Labels) -> FittedFunction:
     """The two-class function of a fitted model, from `coef_`, `support_` and `dual_coef_`, or `expansion_`.
 
     Parameters
@@ -198,10 +198,10 @@ def read_machine(model: "FittedClassifier", X: Rows, y: Labels) -> Machine:
     beta = _signed_coefficients(model, X, signs, _loss(model))
     norm = _norm(model, beta, values - intercept)
     gap = _certified_gap(model) if beta is None else None
-    return machine_of(model, X, kernel_of(model, X), signs, values, beta, norm, intercept, gap)
+    return fitted_function(model, X, kernel_of(model, X), signs, values, beta, norm, intercept, gap)
 
 
-def machine_of(
+def fitted_function(
     model: Any,
     X: Rows,
     kernel: Kernel,
@@ -211,10 +211,10 @@ def machine_of(
     norm: float,
     intercept: float,
     certified_gap: float | None,
-) -> Machine:
+) -> FittedFunction:
     """One two-class function of a model, with what holds for all of the model's functions."""
     loss = _loss(model)
-    return Machine(
+    return FittedFunction(
         name=type(model).__name__,
         X=X,
         kernel=kernel,

@@ -26,11 +26,11 @@ from mercer.theory.findings import (
 )
 from mercer.theory.judgement import Finding, Judgement
 from mercer.theory.leave_one_out import support_vector_bound
-from mercer.theory.machine import kernel_of, machine_of, rows_or_items
+from mercer.theory.machine import fitted_function, kernel_of, rows_or_items
 
 if TYPE_CHECKING:
     from mercer.theory.judgement import Report
-    from mercer.theory.machine import FittedClassifier, Machine
+    from mercer.theory.machine import FittedClassifier, FittedFunction
 
 # More classifiers than this are not examined one by one: only their support vectors are counted.
 MOST_MACHINES = 100
@@ -162,7 +162,7 @@ def _coefficients(model: Any, n: int, count: int) -> FloatArray:
     return table
 
 
-def _machine(model: Any, X: Rows, task: _Task, values: FloatArray, beta: FloatArray | None, k: int) -> "Machine":
+def _machine(model: Any, X: Rows, task: _Task, values: FloatArray, beta: FloatArray | None, k: int) -> "FittedFunction":
     intercepts = np.ravel(model.intercept_)
     intercept = float(intercepts[k if len(intercepts) > 1 else 0])
     kernel, gap = kernel_of(model, X), None
@@ -173,7 +173,7 @@ def _machine(model: Any, X: Rows, task: _Task, values: FloatArray, beta: FloatAr
     else:
         norm = float(np.sqrt(max(0.0, cast(float, beta @ (values - intercept)))))
     part = _taken(X, task.places, isinstance(kernel, Precomputed))
-    return machine_of(model, part, kernel, task.signs, values, beta, norm, intercept, gap)
+    return fitted_function(model, part, kernel, task.signs, values, beta, norm, intercept, gap)
 
 
 def _taken(X: Rows, places: IndexArray, is_matrix: bool) -> Any:
@@ -195,7 +195,7 @@ def _reasons(unmet: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(f"{sum(reason in one for one in unmet)} of {len(unmet)} machines: {reason}" for reason in reasons)
 
 
-def _support_vectors(pairs: "Sequence[tuple[_Task, Machine]]", m: int) -> Finding:
+def _support_vectors(pairs: "Sequence[tuple[_Task, FittedFunction]]", m: int) -> Finding:
     rows, how = np.zeros(m, bool), "support vectors"
     for task, machine in pairs:
         own, how = rows_on_the_margin(machine)
@@ -208,7 +208,7 @@ def _support_vectors(pairs: "Sequence[tuple[_Task, Machine]]", m: int) -> Findin
 
 
 def _xi_alpha(
-    pairs: "Sequence[tuple[_Task, Machine]]", parts: "Sequence[Report]", m: int, n_jobs: int | None
+    pairs: "Sequence[tuple[_Task, FittedFunction]]", parts: "Sequence[Report]", m: int, n_jobs: int | None
 ) -> Finding:
     if any(machine.alpha is None for _, machine in pairs):
         return Finding("xi_alpha", XI_ALPHA, None, "", unmet=("the model keeps no dual variables",))

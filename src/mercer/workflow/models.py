@@ -16,7 +16,7 @@ from mercer.kernels.table.frame import as_frame
 from mercer.kernels.table.on import compares_labels
 from mercer.report.figures import Shown, taken
 from mercer.report.finite import finite
-from mercer.report.model_words import before_the_machine, describe_model, machine_of
+from mercer.report.model_words import before_the_machine, describe_model, final_estimator
 from mercer.report.record import Record
 from mercer.report.scores import score
 from mercer.workflow.clock import timed
@@ -46,12 +46,12 @@ def explain_row(model: Any, X: Any, row: int) -> tuple[Any, Any]:
     item = taken(X, np.array([row]))
     said = model.predict(item)[0]
     item = before_the_machine(model, item)
-    return said, explain(machine_of(model), item[0] if isinstance(item, list) else item)
+    return said, explain(final_estimator(model), item[0] if isinstance(item, list) else item)
 
 
 def evaluate(model: Any, data: Dataset, name: str, whole: Dataset | None = None) -> tuple[Record, Shown]:
     """Score a model on data with labels: the record, and what a page shows, with all columns if `whole` has them."""
-    classes = getattr(machine_of(model), "classes_", None)
+    classes = getattr(final_estimator(model), "classes_", None)
     task = "regression" if classes is None else "classification"
     target = _as_learnt(data.name, np.asarray(data.target), classes)
     record = Record.of_model(f"{name} on {data.name}", model, data, task)
@@ -82,7 +82,7 @@ def _as_learnt(name: str, target: NDArray[Any], classes: Any) -> NDArray[Any]:
 
 def require_conforming(model: Any) -> None:
     """Refuse a model without conformal prediction."""
-    if not any(hasattr(machine_of(model), name) for name in ("predict_set", "predict_interval")):
+    if not any(hasattr(final_estimator(model), name) for name in ("predict_set", "predict_interval")):
         raise ParameterError(
             "the model has not kept what intervals and sets need; `mercer train` keeps it when it holds rows out, "
             "that is, without --cv or --holdout 0"
@@ -91,7 +91,7 @@ def require_conforming(model: Any) -> None:
 
 def conforming_columns(model: Any, X: Any, coverage: float) -> dict[str, NDArray[Any]]:
     """What contains the truth as often as `coverage` says: "low" and "high", or each row's classes as a "set"."""
-    machine, X = machine_of(model), before_the_machine(model, X)
+    machine, X = final_estimator(model), before_the_machine(model, X)
     if hasattr(machine, "predict_interval"):
         low, high = machine.predict_interval(X, coverage).T
         return {"low": low, "high": high}
@@ -105,7 +105,7 @@ def conforming_columns(model: Any, X: Any, coverage: float) -> dict[str, NDArray
 def unseen_labels(model: Any, data: Dataset) -> list[str]:
     """A sentence for each column in which rows have a label that no support vector has: they resemble none of them
     there."""
-    expansion = getattr(machine_of(model), "expansion_", None)
+    expansion = getattr(final_estimator(model), "expansion_", None)
     if data.kind != "table" or expansion is None or not expansion.kernel.takes_tables:
         return []
     parts = [expansion.kernel, *expansion.kernel.get_params().values()]

@@ -21,7 +21,7 @@ from mercer.io.blocks.blocks import Blocks
 from mercer.io.blocks.choice import RowChoice
 from mercer.report.figures import Shown
 from mercer.report.html_page import write_page
-from mercer.report.model_words import columns_of, describe_model, machine_of, trace_of
+from mercer.report.model_words import columns_of, describe_model, final_estimator, trace_of
 from mercer.report.record import Record
 from mercer.report.scores import advice, score
 from mercer.selection.tuning.linear import LinearCV
@@ -187,7 +187,7 @@ class BlocksRun:
         with timed(self.seconds, "score"):
             if self.held is not None:
                 self.record.scores = {**_scores(self.model, self.held, self.task), "how": "held out"}
-                self.record.notes += advice(self.record.scores, machine_of(self.model))
+                self.record.notes += advice(self.record.scores, final_estimator(self.model))
         self.record.no_bounds = "the bounds in mercer.theory need all rows at once"
 
     def write_report(self, path: Path) -> None:
@@ -198,13 +198,13 @@ class BlocksRun:
 
 def evaluated(model: Any, blocks: Blocks, source: str, name: str) -> Record:
     """The scores of a model on blocks with targets."""
-    is_classifier = hasattr(machine_of(model), "classes_")
+    is_classifier = hasattr(final_estimator(model), "classes_")
     task = "classification" if is_classifier else "regression"
     about = {
         "name": source, "format": "blocks", "kind": "table" if blocks.is_table else "vectors", "rows": blocks.n_rows,
         "columns": blocks.names, "target": blocks.target, "task": task, "learnt_from": None,
     }  # fmt: skip
-    record = Record(f"{name} on {source}", about, describe_model(model), trace=trace_of(machine_of(model)))
+    record = Record(f"{name} on {source}", about, describe_model(model), trace=trace_of(final_estimator(model)))
     with timed(record.seconds, "score"):
         record.scores = {**_scores(model, blocks, task), "how": f"in {source}"}
     return record
@@ -216,7 +216,7 @@ def _scores(model: Any, blocks: Blocks, task: str) -> dict[str, Any]:
         truth.append(np.asarray(blocks.targets(i)[0]))
         predicted.append(each)
     y = np.concatenate(truth)
-    classes = getattr(machine_of(model), "classes_", None)
+    classes = getattr(final_estimator(model), "classes_", None)
     y = y.astype(str) if classes is not None and classes.dtype.kind == "U" and y.dtype.kind != "U" else y
     return score(task, y, np.concatenate(predicted))
 

@@ -45,9 +45,9 @@ def read_for_model(source: str, model: Any, **options: Any) -> tuple[Dataset, Da
 
 def _read_typed(source: str, model: Any, columns: list[str] | None, options: dict[str, Any]) -> Dataset:
     """Read a file with texts in the columns that the kernel takes as texts or labels, whatever they look like."""
-    from mercer.report.model_words import machine_of
+    from mercer.report.model_words import final_estimator
 
-    items = _columns_of_items(getattr(getattr(machine_of(model), "expansion_", None), "kernel", None))
+    items = _columns_of_items(getattr(getattr(final_estimator(model), "expansion_", None), "kernel", None))
     found: Dataset
     if not items:
         found = read_labeled(source, n_features=None if columns else getattr(model, "n_features_in_", None), **options)

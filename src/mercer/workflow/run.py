@@ -18,7 +18,7 @@ from mercer.io.dataset import Dataset
 from mercer.kernels.table.frame import as_frame, is_data_frame
 from mercer.report.figures import Shown, taken
 from mercer.report.html_page import write_page
-from mercer.report.model_words import before_the_machine, columns_of, machine_of
+from mercer.report.model_words import before_the_machine, columns_of, final_estimator
 from mercer.report.record import Record, bounds_of
 from mercer.report.scores import advice, score
 from mercer.selection.preflight.leaks import leaks
@@ -65,18 +65,18 @@ class Run:
             self._conform()
         self.record = Record.of_model(_title(self.data), self.model, self.data, found.task, len(y))
         self.record.data["columns"] = columns_of(self.model) or self.record.data["columns"]
-        self.record.notes = [*found.notes, *chosen_words(machine_of(self.model))]
+        self.record.notes = [*found.notes, *chosen_words(final_estimator(self.model))]
         self.record.seconds = self.seconds
 
     def _fitted(self, X: Any, y: NDArray[Any], watch: Watch | None) -> Any:
         estimator = self.assembly.estimator
-        with watched(machine_of(estimator), len(y), watch):
+        with watched(final_estimator(estimator), len(y), watch):
             return estimator.fit(X, y)
 
     def _conform(self) -> None:
         """Keep what prediction sets and intervals need: the held-out rows are at hand, and no step has seen them."""
         X, y = self.rows(self.held)
-        machine_of(self.model).conform(before_the_machine(self.model, X), y)
+        final_estimator(self.model).conform(before_the_machine(self.model, X), y)
 
     @property
     def status(self) -> str:
@@ -116,7 +116,7 @@ class Run:
                 self.predicted = predicted = self.model.predict(X)
                 found = score(task, y, predicted, values=decision_values(self.model, X, task))
                 self.record.scores = {**found, "how": "held out"}
-            told = advice(self.record.scores, machine_of(self.model))
+            told = advice(self.record.scores, final_estimator(self.model))
             self.record.notes = [*self._leaks(), *self.record.notes, *told]
             self.record.bounds, self.record.no_bounds = bounds_of(self.model, *self.rows(self.learnt))
 
@@ -171,7 +171,7 @@ def cross_validated(
     parts = kind(folds, shuffle=True, random_state=seed).split(assembly.y, assembly.y)
     for fold, (learnt, held) in enumerate(parts):
         model = clone(assembly.estimator)
-        with watched(machine_of(model), len(learnt), None if watch is None else watch(fold)):
+        with watched(final_estimator(model), len(learnt), None if watch is None else watch(fold)):
             model.fit(taken(assembly.X, learnt), assembly.y[learnt])
         X, y = taken(assembly.X, held), assembly.y[held]
         predicted[held] = model.predict(X)
@@ -185,7 +185,7 @@ def decision_values(model: Any, X: Any, task: str) -> tuple[NDArray[Any], NDArra
     """(classes, decision values) for the area under the curve; None if a model has none that can be ranked."""
     if task != "classification" or not hasattr(model, "decision_function"):
         return None
-    values, classes = model.decision_function(X), machine_of(model).classes_
+    values, classes = model.decision_function(X), final_estimator(model).classes_
     return (classes, values) if values.ndim == 1 or values.shape[1] == len(classes) else None
 
 

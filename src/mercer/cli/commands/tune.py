@@ -83,7 +83,7 @@ def tune(
     from mercer.cli.terminal.asked import assembled, read_and_assemble
     from mercer.cli.terminal.checks import check_kernel, check_limits, check_machine, check_output, check_scoring
     from mercer.cli.terminal.cluster import on_cluster
-    from mercer.report.model_words import machine_of
+    from mercer.report.model_words import final_estimator
     from mercer.workflow.large import why_out_of_core
     from mercer.workflow.tune import Tuning, Wanted, require_score
 
@@ -110,7 +110,7 @@ def tune(
     # The kernels named besides the first, as the data need them.
     learnt = replace(found, data=assembly.X)  # without the columns that are left out
     others = [assembled(learnt, replace(machine, kernel=text), fit).estimator for text in tried.kernel[1:]]
-    kernels = [machine_of(other).kernel for other in others]
+    kernels = [final_estimator(other).kernel for other in others]
     wanted = Wanted(cv, score, bool(tried.kernel), kernels, tried.C, tried.gammas)
     run = Tuning(found, assembly, wanted, holdout=holdout, seed=fit.seed, seconds=seconds)
     with on_cluster(elsewhere):

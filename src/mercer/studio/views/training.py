@@ -18,7 +18,7 @@ from mercer.kernels import Columns
 from mercer.kernels.table.frame import as_frame
 from mercer.report.figures import taken
 from mercer.report.html_page import page
-from mercer.report.model_words import before_the_machine, machine_of
+from mercer.report.model_words import before_the_machine, final_estimator
 from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.opening import item_words, shown
 from mercer.workflow.assemble import Assembly, assemble
@@ -152,7 +152,7 @@ def plain(value: Any) -> Any:
 
 def _map(model: Any, X: Any, y: NDArray[Any]) -> Answer:
     """Rows learnt from, placed by the two largest components of the kernel; who is a support vector."""
-    machine = machine_of(model)
+    machine = final_estimator(model)
     chosen = np.unique(np.linspace(0, len(y) - 1, min(ON_THE_MAP, len(y))).astype(int))
     if len(chosen) < 3:
         return {}, {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.report.model_words import machine_of
+from mercer.report.model_words import final_estimator
 from mercer.studio.server.worker import Action, Answer, Job, Request
 from mercer.studio.views.training import TIME_LIMIT, assembled, chosen_data, share_held, told
 from mercer.workflow.tune import Tuning, Wanted, setting_words
@@ -19,7 +19,7 @@ def tune(request: Request, job: Job) -> Iterator[Answer]:
     """Search as `mercer tune` does, show the map as it fills in, then the best machine."""
     data = chosen_data(request, job)
     assembly = assembled(request, data)
-    machine_of(assembly.estimator).set_params(time_limit=TIME_LIMIT)
+    final_estimator(assembly.estimator).set_params(time_limit=TIME_LIMIT)
     run = Tuning(data, assembly, Wanted(FOLDS), holdout=share_held(assembly.y))
     heat = Heat(job, "accuracy" if assembly.task == "classification" else "R²")
     run.fit(heat.watching)
