@@ -113,7 +113,7 @@ def _by_narrowing(
         # Half of the tolerance: the certificate recomputes the values with different rounding.
         accuracy = max(0.5 * min(tol, goal), FINEST)
         steps = _Steps(problem.narrowed(width), matrix, accuracy, limits.after(done), start, None, convex)
-        steps.factor = factor
+        steps.factor, steps.before = factor, done
         found = steps.run()
         factor = steps.factor
         done, trace, start = done + found.iterations, trace + found.trace, found.beta
@@ -140,6 +140,8 @@ class _Steps:
     trace: list[TracePoint]
     # L with L L' = K, once conjugate gradients were slow.
     factor: FloatArray | None = None
+    # Steps taken at wider widths.
+    before: int = 0
 
     def __init__(
         self,
@@ -211,7 +213,8 @@ class _Steps:
 
     def _record(self, violation: float, dual: float, gap: float) -> None:
         n = len(self.beta)
-        self.trace.append(TracePoint(self.limits.seconds, self.iterations, violation, dual, n, n, gap=gap))
+        steps = self.before + self.iterations
+        self.trace.append(TracePoint(self.limits.seconds, steps, violation, dual, n, n, gap=gap))
         self.limits.report(self.trace[-1])
 
     def _settled(self, point: "RankPoint", ahead: FloatArray, primal: float, violation: float) -> bool:
