@@ -177,7 +177,7 @@ class _Steps:
         return self.matrix.product(support, beta[support], stop=self.limits.stop)
 
     def _run(self) -> Status:
-        self.f = self._values(self.beta)
+        self.f, has_settled = self._values(self.beta), False
         while True:
             point = self.problem.at(self.f)
             residual = point.response - self.beta
@@ -198,9 +198,11 @@ class _Steps:
                 continue
             if has_steps and self._step(point, residual, ahead, primal):
                 continue
-            # Where no step is left, what an objective loses to rounding matters less than coefficients that fit.
-            if not self._settled(point, ahead, np.inf, violation):
+            # Where no step is left, what an objective loses to rounding matters less than coefficients that fit. Once:
+            # recomputed, their violation need not have fallen.
+            if has_settled or not self._settled(point, ahead, np.inf, violation):
                 return ended_by_rounding(violation)
+            has_settled = True
 
     def gap_of_hinge(self) -> float:
         """Relative gap of the hinge itself, whatever the width."""
