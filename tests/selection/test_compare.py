@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from mercer import SVC, LinearSVC, LinearSVR, ParameterError, compare_solvers
+from mercer.selection.compare import SolverRow
 from mercer.solvers.registry import SOLVERS
 
 TOY = np.array([[0.0, 0], [2, 2], [2, 0], [3, 0]]), np.array([-1, -1, 1, 1])
@@ -58,20 +59,23 @@ def test_what_cannot_be_solved_is_said_and_the_rest_goes_on():
     assert table["smo"].status == "NOT_CONVEX"
     assert "positive semidefinite" in table["qp"].reason
     assert table["smo"].reason == ""
-    assert "qp           cannot solve it: " in str(table)
+    assert "qp          cannot solve it: " in str(table)
 
 
 def test_as_a_table():
     table = compare_solvers(SVC(), *iris(), solvers=["smo", "qp"], repeats=1)
     assert [row["solver"] for row in table.as_dicts()] == ["smo", "qp"]
     lines = str(table).splitlines()
-    assert lines[0].split() == [
-        "solver", "objective", "relative_gap", "kkt_violation", "seconds", "n_support", "difference", "status",
-    ]  # fmt: skip
+    assert lines[0] == "solver         objective     gap     KKT time s   SVs differs status"
     assert len(lines) == 4
     assert len(table) == 2
     with pytest.raises(KeyError, match="no solver 'sgd'"):
         table["sgd"]
+
+
+def test_a_row_fits_a_terminal_of_80_columns():
+    row = SolverRow("chunking:qp", 1.2345678e-15, 1e-10, 1e-10, 99.9, 12345, 1e-10, "OPTIMAL_INACCURATE")
+    assert len(str(row)) <= 80
 
 
 def test_an_estimator_without_solvers_of_ours():

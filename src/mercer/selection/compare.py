@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
+# Attribute, heading and form of each column: 80 characters with the longest status.
 COLUMNS = (
-    ("solver", "{:<12}"),
-    ("objective", "{:>16.9g}"),
-    ("relative_gap", "{:>12.1e}"),
-    ("kkt_violation", "{:>13.1e}"),
-    ("seconds", "{:>9.4f}"),
-    ("n_support", "{:>9d}"),
-    ("difference", "{:>10.1e}"),
-    ("status", "{:<18}"),
+    ("solver", "solver", "{:<11}"),
+    ("objective", "objective", "{:>12.7g}"),
+    ("relative_gap", "gap", "{:>7.1e}"),
+    ("kkt_violation", "KKT", "{:>7.1e}"),
+    ("seconds", "time s", "{:>6.3f}"),
+    ("n_support", "SVs", "{:>5d}"),
+    ("difference", "differs", "{:>7.1e}"),
+    ("status", "status", "{:<18}"),
 )
 
 
@@ -63,8 +64,8 @@ class SolverRow:
 
     def __str__(self) -> str:
         if self.reason:
-            return f"{self.solver:<12} cannot solve it: {self.reason}"
-        return " ".join(form.format(getattr(self, name)) for name, form in COLUMNS).rstrip()
+            return f"{self.solver:<11} cannot solve it: {self.reason}"
+        return " ".join(form.format(getattr(self, name)) for name, _, form in COLUMNS).rstrip()
 
 
 class SolverComparison:
@@ -103,12 +104,12 @@ class SolverComparison:
         return [asdict(row) for row in self.rows]
 
     def __str__(self) -> str:
-        widths = [len(form.format("x" if "<" in form else 0)) for _, form in COLUMNS]
-        names = [
-            f"{name:<{width}}" if "<" in form else f"{name:>{width}}"
-            for (name, form), width in zip(COLUMNS, widths, strict=True)
+        widths = [len(form.format("x" if "<" in form else 0)) for _, _, form in COLUMNS]
+        head = [
+            f"{words:<{width}}" if "<" in form else f"{words:>{width}}"
+            for (_, words, form), width in zip(COLUMNS, widths, strict=True)
         ]
-        return "\n".join([" ".join(names).rstrip(), *map(str, self.rows), f"spread of objectives: {self.spread:.1e}"])
+        return "\n".join([" ".join(head).rstrip(), *map(str, self.rows), f"spread of objectives: {self.spread:.1e}"])
 
     __repr__ = __str__
 
