@@ -138,6 +138,10 @@ def test_a_quantity_is_drawn_against_its_truth(quantity):
     assert figure.picture.count("<circle") == 50
 
 
+def test_a_single_problem_is_not_counted(pages):
+    assert all("two-class problems" not in text for text in pages)
+
+
 def test_the_page_follows_the_light_and_prints(pages):
     text, _ = pages
     assert "prefers-color-scheme:dark" in text

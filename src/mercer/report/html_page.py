@@ -197,8 +197,8 @@ def _certificate(record: Record) -> str:
     found = record.model["certificate"]
     if not found:
         return ""
-    rows = [("two-class problems", found["problems"]), ("primal objective", found["primal"]),
-            ("dual objective", found["dual"]), ("gap", found["gap"]),
+    several = [("two-class problems", found["problems"])] if found["problems"] > 1 else []
+    rows = [*several, ("primal objective", found["primal"]), ("dual objective", found["dual"]), ("gap", found["gap"]),
             ("largest relative gap", found["relative_gap"]), ("largest KKT violation", found["kkt_violation"]),
             ("free, bounded, other points", f"{found['n_free']}, {found['n_bounded']}, {found['n_zero']}")]  # fmt: skip
     words = f"The optimum lies between dual and primal. Their basis: {escape(found['basis'])}."
