@@ -1,6 +1,7 @@
 """Answers of several blocks are added, field by field."""
 
 import copy
+from operator import iadd
 
 import numpy as np
 import pytest
@@ -18,12 +19,7 @@ def response(seed, H=True):
 @pytest.mark.parametrize("H", [(True, True), (True, False), (False, False)])
 def test_responses_are_added(H, in_place):
     first, second = (response(seed, has) for seed, has in enumerate(H))
-    kept = copy.deepcopy(first)
-    if in_place:
-        total = first
-        total += second
-    else:
-        total = first + second
+    kept, total = copy.deepcopy(first), iadd(first, second) if in_place else first + second
     for name, value in vars(total).items():
         one, two = getattr(kept, name), getattr(second, name)
         if one is None or two is None:
@@ -39,12 +35,7 @@ def test_evaluations_are_added(after, in_place):
         Evaluation(float(seed + 1), np.full(2, seed - 3.0), response(seed), response(seed + 5) if has else None)
         for seed, has in enumerate(after)
     )
-    kept = copy.deepcopy(first)
-    if in_place:
-        total = first
-        total += second
-    else:
-        total = first + second
+    kept, total = copy.deepcopy(first), iadd(first, second) if in_place else first + second
     assert total.loss == 3.0
     assert total.slopes.tolist() == [-5.0, -5.0]
     for name, value in vars(total.now).items():

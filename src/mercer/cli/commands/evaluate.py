@@ -2,13 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from mercer._errors import DataError, ParameterError
 from mercer.cli.terminal.exit_codes import ExitCode
-from mercer.cli.terminal.options import DATA, AsJson, DataOptions, ModelFile, ReadOptions, Report, Source
+from mercer.cli.terminal.options import AsJson, DataOptions, ModelFile, ReadOptions, Report, SkipUnlabeled, Source
 
 
 def evaluate(
@@ -16,16 +13,7 @@ def evaluate(
     data: Source,
     *,
     reading: DataOptions = DataOptions(),  # noqa: B008 - frozen
-    skip_unlabeled: Annotated[
-        bool,
-        Parameter(
-            group=DATA,
-            alias="--skip-unlabelled",
-            negative="",
-            show_default=False,
-            help="Leave out rows that have no value in the target column.",
-        ),
-    ] = False,
+    skip_unlabeled: SkipUnlabeled = False,
     report: Report = None,
     as_json: AsJson = False,
     limits: ReadOptions = ReadOptions(),  # noqa: B008 - frozen

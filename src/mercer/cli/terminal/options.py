@@ -54,6 +54,16 @@ Proba = Annotated[
         help="Learn probabilities too, for `mercer predict --proba`; takes about twice as long.",
     ),
 ]
+SkipUnlabeled = Annotated[
+    bool,
+    Parameter(
+        group=DATA,
+        alias="--skip-unlabelled",
+        negative="",
+        show_default=False,
+        help="Leave out rows that have no value in the target column.",
+    ),
+]
 ModelFile = Annotated[Path, Parameter(help="A model file written by `mercer train`.")]
 
 
@@ -139,15 +149,7 @@ class LearningOptions(DataOptions):
             help="Learn from these columns even if they look like an id; may be repeated.",
         ),
     ] = ()
-    skip_unlabeled: Annotated[
-        bool,
-        Parameter(
-            alias="--skip-unlabelled",
-            negative="",
-            show_default=False,
-            help="Leave out rows that have no value in the target column.",
-        ),
-    ] = False
+    skip_unlabeled: SkipUnlabeled = False
 
 
 @Parameter(name="*", group=MACHINE)
