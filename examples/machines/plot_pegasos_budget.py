@@ -41,7 +41,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.scatter(*X.T, c=np.where(y == 1, "#E69F00", "#0072B2"), s=5, alpha=0.6, linewidths=0)
     vectors = model.support_vectors_
     ax.scatter(*vectors.T, s=26, facecolors="none", edgecolors="black", linewidths=0.7)
-    ax.set_title(f"{name}: {len(vectors)} vectors, {100 * model.score(X, y):.1f} %")
+    ax.set_title(f"{name}: {len(vectors)} vectors, {100 * model.score(X, y):.1f}%")
     ax.set_aspect("equal")
 plt.show()
 

@@ -118,7 +118,7 @@ def test_the_bar_shows_the_kernel_matrix_and_counts_problems():
         TracePoint(4.0, 5, 1.0, 1.0, 9, 9, gap=0.25),
     )
     assert said == [
-        (0.0, "kernel matrix 40 %, time left unknown"),
+        (0.0, "kernel matrix 40%, time left unknown"),
         (0.0, "gap 5.0e-01, time left unknown"),
         (25.0, "gap 5.0e-01, 1 of 4 problems solved, 9.0 s left"),
         (25.0, "gap 2.5e-01, 1 of 4 problems solved, 12 s left"),

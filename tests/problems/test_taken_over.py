@@ -133,7 +133,7 @@ def test_what_allows_it():
 def test_a_distance_says_how_it_is_known():
     assert str(Distance(1.5, 0.015, "exact", 1.0, 400)) == "distance 1.5 (relative 1.5e-02), exact"
     assert "from lengths alone" in str(Distance(1.5, 0.015, "bounded", 1.0, 0))
-    assert str(Distance(1.5, 0.015, "sampled", 0.95, 40)).endswith("from 40 sampled rows, with confidence 95 %")
+    assert str(Distance(1.5, 0.015, "sampled", 0.95, 40)).endswith("from 40 sampled rows, with confidence 95%")
     assert float(Distance(1.5, 0.015, "exact", 1.0, 400)) == 1.5
     assert Distance(1.5, 0.015, "exact", 1.0, 400).as_dict() == {
         "value": 1.5, "relative": 0.015, "method": "exact", "confidence": 1.0, "n_rows": 400,

@@ -57,4 +57,4 @@ class Distance:
             return f"distance {size}, exact"
         if self.method == "bounded":
             return f"distance at most {size}, from lengths alone, as the fit ended early"
-        return f"distance at most {size}, from {self.n_rows} sampled rows, with confidence {100 * self.confidence:g} %"
+        return f"distance at most {size}, from {self.n_rows} sampled rows, with confidence {100 * self.confidence:g}%"

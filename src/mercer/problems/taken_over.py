@@ -172,6 +172,6 @@ def _words(n: int, known: BoolArray, drawn: int, left: int, error: float, accura
     return (
         f"{int(known.sum())} of {n} rows recomputed in double precision: {deciding}, and {drawn} at random. For "
         f"these the solver's gradient was off by at most {error:.1e}; for the others it is reused, and counted as off "
-        f"by as much, so primal and dual may be off by {accuracy:.1e} (with {100 * CERTAINTY:g} % certainty, fewer "
-        f"than {100 * share:.2g} % of the rows are off by more)"
+        f"by as much, so primal and dual may be off by {accuracy:.1e} (with {100 * CERTAINTY:g}% certainty, fewer "
+        f"than {100 * share:.2g}% of the rows are off by more)"
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# The standard normal's 97.5 % point: intervals of 95 %.
+# The standard normal's 97.5% point: intervals of 95%.
 _Z = 1.959963984540054
 
 
@@ -113,7 +113,7 @@ def _one_class(counts: NDArray[Any], k: int, label: Any) -> dict[str, Any]:
 
 
 def _wilson(correct: int, total: int) -> tuple[float, float]:
-    """The interval of Wilson (1927) for a share, at 95 %."""
+    """The interval of Wilson (1927) for a share, at 95%."""
     share, square = correct / total, _Z**2 / total
     centre = (share + square / 2) / (1 + square)
     half = _Z / (1 + square) * math.sqrt(share * (1 - share) / total + square / (4 * total))

@@ -103,7 +103,7 @@ def test_full_is_what_small_fits_have(rows, monkeypatch):
 def test_it_says_what_was_recomputed(rows):
     words = str(_fit(SVC(C=0.5, gamma=0.05), rows).certificate_)
     assert "of 3000 rows recomputed in double precision: all that decide, and 93 at random" in words
-    assert "with 99.9 % certainty, fewer than 7.2 % of the rows are off by more" in words
+    assert "with 99.9% certainty, fewer than 7.2% of the rows are off by more" in words
     assert EVERYTHING in str(SVC().fit(rows[0][:200], rows[1][:200]).certificate_)
 
 

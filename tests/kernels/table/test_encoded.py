@@ -143,8 +143,8 @@ def test_names_of_parameters_reach_the_kernel_inside():
 
 def test_each_column_is_told_of_in_a_line():
     told = describe_columns(Encoded(WAYS, RBF(), relevance={"age": 1.0, "income": 1.0, "town": 2.0, "when": (0, 0, 0)}))
-    assert told["age"] == "its number; 25 % of the distance"
-    assert told["when"].endswith("less than 1 % of the distance")
+    assert told["age"] == "its number; 25% of the distance"
+    assert told["when"].endswith("less than 1% of the distance")
     assert describe_columns(Columns({"age": RBF()}))["age"] == "by RBF"
 
 

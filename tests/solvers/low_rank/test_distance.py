@@ -107,7 +107,7 @@ def test_a_distance_says_how_it_was_found():
     exact = Distance(3.0, 0.03, "exact", 1.0, 100)
     sampled = Distance(3.0, 0.03, "sampled", 0.95, 200)
     assert str(exact) == "distance 3 (relative 3.0e-02), exact"
-    assert str(sampled) == "distance at most 3 (relative 3.0e-02), from 200 sampled rows, with confidence 95 %"
+    assert str(sampled) == "distance at most 3 (relative 3.0e-02), from 200 sampled rows, with confidence 95%"
     assert "lengths alone" in str(Distance(3.0, 0.03, "bounded", 1.0, 0))
     assert float(exact) == 3.0
     assert exact.as_dict()["method"] == "exact"

@@ -32,7 +32,7 @@ class FitBar:
             self.bar.update(self.task, completed=100 * point.working_set / max(1, point.active), description=words)
             return False
         else:
-            self.words = f"kernel matrix {point.working_set} %" if stage == "kernel" else standing(point)
+            self.words = f"kernel matrix {point.working_set}%" if stage == "kernel" else standing(point)
         words = f"{self.words}{self.problems}, {self.pace.words()}"
         self.bar.update(self.task, completed=100 * self.pace.share, description=words)
         return False

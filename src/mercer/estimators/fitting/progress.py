@@ -115,7 +115,7 @@ def _stage(point: Any) -> str:
     """A line for anything but a round: the kernel matrix under way, a problem solved, rows passed; else nothing."""
     stage = getattr(point, "stage", "solve")
     if stage == "kernel":
-        return f"kernel matrix {point.working_set:3d} %"
+        return f"kernel matrix {point.working_set:3d}%"
     if stage == "problems":
         return f"{point.working_set} of {point.active} problems solved"
     if stage == "pass":
@@ -145,7 +145,7 @@ def epoch_line(point: Any) -> str:
 
 def step_line(point: Any) -> str:
     """The same for a point of stochastic gradient descent."""
-    return f"{point.iterations:9d} steps  mean loss {point.loss:9.2e}  {100 * point.short:5.1f} % short of the margin"
+    return f"{point.iterations:9d} steps  mean loss {point.loss:9.2e}  {100 * point.short:5.1f}% short of the margin"
 
 
 def residual_line(point: Any) -> str:

@@ -33,8 +33,8 @@ def describe_columns(kernel: Any) -> dict[ColumnName, str]:
     >>> kernel = Encoded({"age": "number", "town": "category"}, RBF(), relevance={"age": 0.3, "town": 0.1})
     >>> for column, line in describe_columns(kernel).items():
     ...     print(f"{column}: {line}")
-    age: its number; 75 % of the distance
-    town: an indicator for each label; 25 % of the distance
+    age: its number; 75% of the distance
+    town: an indicator for each label; 25% of the distance
     """
     found: dict[ColumnName, str] = {}
     for part in getattr(kernel, "kernels", (kernel,)) if not isinstance(kernel, Columns) else kernel.parts.values():
@@ -69,6 +69,6 @@ def _of_encoded(kernel: Encoded) -> dict[ColumnName, str]:
     found: dict[ColumnName, str] = {}
     for name, ways in kernel.columns.items():
         own = sum(next(shares) for _ in ways_of(ways)) / total
-        how = "less than 1 %" if own < 0.01 else f"{100 * own:.0f} %"
+        how = "less than 1%" if own < 0.01 else f"{100 * own:.0f}%"
         found[name] = f"{' and '.join(_WORDS[way] for way in ways_of(ways))}; {how} of the distance"
     return found

@@ -186,7 +186,7 @@ class KernelMatrixDisplay:
             effective, color=INK, linewidth=0.9, linestyle="dashed", label=f"effective dimension {effective:.1f}"
         )
         handles = [line for line in ax.get_lines() if line is not self.spectrum_ and len(line.get_xdata())]
-        ax.set(xscale="log", yscale="log", xlabel="rank", ylabel="eigenvalue, its size", title="spectrum")
+        ax.set(xscale="log", yscale="log", xlabel="rank", ylabel="|eigenvalue|", title="spectrum")
         ax.legend(handles=handles, frameon=False, fontsize="small", loc="lower left")
 
 

@@ -488,8 +488,8 @@ export class DataView {
       : scores.accuracy !== undefined
         ? [
             "Accuracy on rows held out",
-            `${(100 * scores.accuracy).toFixed(1)} %`,
-            `${scores.correct} of ${scores.rows} right; 95% interval ${(100 * scores.interval[0]).toFixed(1)} to ${(100 * scores.interval[1]).toFixed(1)} %; always the commonest: ${(100 * scores.baseline).toFixed(1)} %`,
+            `${(100 * scores.accuracy).toFixed(1)}%`,
+            `${scores.correct} of ${scores.rows} right; 95% interval ${(100 * scores.interval[0]).toFixed(1)} to ${(100 * scores.interval[1]).toFixed(1)}%; always the commonest: ${(100 * scores.baseline).toFixed(1)}%`,
           ]
         : [
             "R² on rows held out",

@@ -83,7 +83,7 @@ export class VersionSpaceIdea {
       ),
     );
     this.right.foot.replaceChildren(
-      h("span", { data: { number: "area" } }, `${show(100 * header.area, 3)} % of the sphere`),
+      h("span", { data: { number: "area" } }, `${show(100 * header.area, 3)}% of the sphere`),
       h("span", {}, `${header.corners} corners`),
       h("span", { class: "spring" }),
       `radius of the ball ${show(header.radius, 4)}`,
