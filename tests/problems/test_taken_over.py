@@ -197,7 +197,7 @@ def test_a_violation_is_told_at_the_worst_of_what_is_off(solved):
 def test_how_many_rows_may_be_worse_than_what_was_drawn(solved):
     """As many as ten draws miss with a probability of one in a thousand."""
     words = told(solved["margin"])[0].basis
-    share = float(re.search(r"fewer than ([0-9.]+) % of the rows", words).group(1)) / 100
+    share = float(re.search(r"fewer than ([0-9.]+)% of the rows", words).group(1)) / 100
     assert (1.0 - share) ** 10 == pytest.approx(1e-3, rel=0.1)
 
 
