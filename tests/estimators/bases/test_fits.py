@@ -21,7 +21,7 @@ ENDED = {
     "regressor": (mercer.SVR(max_iter=1, C=100.0), X[:, 1]),
     "detector": (mercer.SVDD(max_iter=1), None),
     "ranking": (mercer.RankSVM(max_iter=1, C=1e3, tol=1e-12), LABELS),
-    "kernel method": (mercer.KernelRidge(solver="cg", max_iter=1, alpha=1e-6), X[:, 1]),
+    "kernel method": (mercer.KernelRidge(solver="cg", rank=2, max_iter=1, alpha=1e-6), X[:, 1]),
     "linear": (mercer.LinearSVC(max_iter=1, tol=1e-12, C=100.0), LABELS),
     "perceptron": (mercer.Perceptron(max_iter=1), LABELS),
     "gradient steps": (mercer.PegasosSVC(kernel="rbf", T=100_000, callbacks=[lambda point: True]), LABELS),
