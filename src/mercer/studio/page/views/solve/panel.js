@@ -12,7 +12,7 @@ import { rowOf } from "./film.js";
 export class StatePanel {
   note = h("p", { class: "note", "aria-live": "polite", data: { name: "note" } });
   numbers = h("div", { id: "solve-numbers" });
-  chart = h("div", { class: "chart", role: "img" });
+  chart = h("div", { class: "chart", role: "img", "aria-label": "Curves, not drawn yet" });
   alphas = new Bars(92);
   gradients = new Bars(92);
   chartTitle = heading("Primal and dual");
