@@ -158,7 +158,7 @@ function remove(plane, k) {
   }
   points.splice(k, 1);
   plane.selected = Math.min(plane.selected, points.length - 1);
-  plane.hovered = -1;
+  plane.hover(-1);
   changed(plane, "removed");
 }
 
