@@ -225,7 +225,7 @@ def test_the_page_of_the_view_imports_what_is_there():
 
 def test_every_tab_of_the_studio_can_be_linked_to():
     tabs = re.findall(
-        r'^  \["(\w+)", ".+", \(\) => import\("./views/(\w+)\.js"\)', (STUDIO / "main.js").read_text(), re.MULTILINE
+        r'^  \["(\w+)", ".+", \(\) => import\("./views/([\w/]+)\.js"\)', (STUDIO / "main.js").read_text(), re.MULTILINE
     )
     (linked,) = re.findall(r"^const LINK = /.*?\(((?:\w+\|)+\w+)\)=", (STUDIO / "state.js").read_text(), re.MULTILINE)
     assert [key for key, _ in tabs] == linked.split("|") == list(links.VIEWS)

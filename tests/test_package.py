@@ -150,6 +150,14 @@ def test_every_dependency_is_imported_by_the_package():
     assert {name for name in needed - through_another if modules.get(name, name) not in imported} == set()
 
 
+def test_no_module_is_longer_than_400_lines():
+    """Python, and the JavaScript of the Studio's page; what is longer is two things, and becomes two modules."""
+    src = ROOT / "src"
+    modules = [path for kind in ("*.py", "*.js") for path in src.rglob(kind) if "vendor" not in path.parts]
+    lengths = {str(path.relative_to(src)): len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
 def test_types_are_published():
     assert (Path(mercer.__file__).parent / "py.typed").exists()
 

@@ -223,6 +223,7 @@ def test_a_right_click_deletes_and_hovering_shows_alpha(page):
     assert float(page.locator(".tip [data-alpha]").get_attribute("data-alpha")) == pytest.approx(1.0, abs=1e-5)
     answered(page, lambda: page.mouse.click(*place(page, 3, 0), button="right"))
     assert len(page.evaluate("mercerStudio.state.scene.points")) == 3
+    assert page.locator(".tip").is_hidden()  # it told of the point that is gone
 
 
 def test_what_cannot_be_separated_shows_the_common_point(page):

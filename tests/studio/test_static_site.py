@@ -14,7 +14,7 @@ from mercer.studio.static_site import site_files, write_site
 def test_the_site_is_small_and_its_parts_are_there():
     files = site_files()
     assert sum(map(len, files.values())) <= 300_000
-    assert not any("data.js" in name or "solve.js" in name or "vendor" in name for name in files)
+    assert not any("views/data" in name or "views/solve" in name or "vendor" in name for name in files)
     index = files["index.html"].decode()
     named = re.findall(r'(?:href|src)="([^"]+)"', index)
     assert named
@@ -23,6 +23,14 @@ def test_the_site_is_small_and_its_parts_are_there():
     for name, content in files.items():
         for other in re.findall(r'^(?:import .*|\}) from "(\.[^"]+)";', content.decode(), re.MULTILINE):
             assert posixpath.normpath(posixpath.join(posixpath.dirname(name), other)) in files, (name, other)
+
+
+def test_every_module_of_the_site_is_asked_for():
+    files, asked = site_files(), set()
+    for name, content in files.items():
+        for other in re.findall(r'"([\w./]+\.js)"', content.decode()):
+            asked.add(posixpath.normpath(posixpath.join(posixpath.dirname(name), other)))
+    assert {name for name in files if name.endswith(".js")} <= asked
 
 
 def test_no_file_asks_another_host_for_anything():

@@ -14,7 +14,7 @@ from mercer.studio.playground.presets import PRESETS, preset, preset_list
 
 PAGE = Path(__file__).parent / "page"
 # Parts of the page that only the server can answer.
-LEFT_OUT = ("vendor/", "views/data.js", "views/solve.js", "bars.js", "curves.js", "index.html")
+LEFT_OUT = ("vendor/", "views/data/", "views/solve/", "curves.js", "index.html")
 # What tells the page, and us, that it has to do by itself.
 MARK = 'data-engine="page"'
 _POLICY = (

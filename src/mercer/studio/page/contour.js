@@ -3,14 +3,23 @@
 // from below; positions are in units of the grid: 0 .. columns - 1, 0 .. rows - 1.
 
 /**
- * Calls path(points) for each line, whole: dashes run on, and corners are joined.
+ * @param {CanvasRenderingContext2D} ctx
  * @param {ArrayLike<number>} field
- * @param {number} columns
- * @param {number} rows
+ * @param {number[]} grid columns and rows
  * @param {number} level
- * @param {(points: [number, number][]) => void} path
+ * @param {{ x0: number, y0: number, dx: number, dy: number }} nodes where the first is, at the left and below, and how
+ *   far they are apart
  */
-export function contour(field, columns, rows, level, path) {
+export function strokeContour(ctx, field, [columns, rows], level, { x0, y0, dx, dy }) {
+  ctx.beginPath();
+  contour(field, columns, rows, level, (points) =>
+    points.forEach(([c, r], k) => ctx[k ? "lineTo" : "moveTo"](x0 + c * dx, y0 - r * dy)),
+  );
+  ctx.stroke();
+}
+
+// Calls path(points) for each line, whole: dashes run on, and corners are joined.
+function contour(field, columns, rows, level, path) {
   const ends = new Map(); // where a line under way begins or ends -> that line
   const key = (p) => Math.round(p[0] * 1024) * 4194304 + Math.round(p[1] * 1024);
   const lines = new Set();

@@ -42,21 +42,6 @@ export function onceAFrame(paint) {
   return Object.assign(ask, { cancel });
 }
 
-/** @param {string} path */
-export function svgIcon(path, size = 16) {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("width", String(size));
-  svg.setAttribute("height", String(size));
-  svg.setAttribute("aria-hidden", "true");
-  const shape = document.createElementNS(space, "path");
-  shape.setAttribute("d", path);
-  shape.setAttribute("fill", "currentColor");
-  svg.append(shape);
-  return svg;
-}
-
 /**
  * A number for people: four digits, a true minus sign, powers of ten where they help.
  * @param {number | null | undefined} value
@@ -87,7 +72,34 @@ export function printed(text) {
     .replace(/(^|[\s(,])-(?=[\d\sa-z])/g, "$1−");
 }
 
-/** @param {any[][]} rows name, value, and the key by which tests find it */
+let ids = 0;
+/** @param {string} kind of element whose id is to be its own */
+export const newId = (kind) => `${kind}-${++ids}`;
+
+/** @param {string} text */
+export const heading = (text) => h("h2", { class: "heading" }, text);
+
+/** @type {(title: string, ...content: any[]) => HTMLElement} a part of a panel */
+export const section = (title, ...content) => h("section", {}, heading(title), ...content);
+
+/** Room between two controls. */
+export const gap = () => h("div", { class: "field" });
+
+/** @param {string[][]} keys and what they do */
+export function keyboardSection(keys) {
+  const node = section(
+    "Keyboard",
+    h(
+      "dl",
+      { class: "keys" },
+      keys.flatMap(([key, act]) => [h("dt", {}, key), h("dd", {}, act)]),
+    ),
+  );
+  node.className = "by-keyboard";
+  return node;
+}
+
+/** @param {any[][]} rows name, value (undefined: left out), and the key by which tests find it */
 export function numbersList(rows) {
   const list = h("dl", { class: "numbers" });
   for (const [name, value, key] of rows) {
@@ -97,121 +109,21 @@ export function numbersList(rows) {
   return list;
 }
 
-/**
- * A slider with its value in a box beside it; on a logarithmic scale if asked for.
- * @param {{ label: string, name: string, min: number, max: number, value: number, log?: boolean, step?: number,
- *   onchange: (value: number) => void }} options
- */
-export function slider({ label, name, min, max, value, log = false, step, onchange }) {
-  const to = (v) => (log ? Math.log10(v) : v);
-  const from = (v) => (log ? 10 ** v : v);
-  const id = `slider-${name}-${Math.random().toString(36).slice(2, 7)}`;
-  const range = h("input", {
-    type: "range",
-    id,
-    min: String(to(min)),
-    max: String(to(max)),
-    step: String(step ?? (log ? 0.02 : (max - min) / 200)),
-    data: { name },
-  });
-  const box = h("input", {
-    type: "text",
-    inputmode: "decimal",
-    "aria-label": `${label}, as a number`,
-    data: { name: `${name}-box` },
-  });
-  const said = h("p", { class: "field-error", id: `${id}-said`, role: "alert", hidden: true });
-  const isWhole = step !== undefined && Number.isInteger(step);
-  // All digits that are used: what the box says is what is computed with.
-  const word = (v) => String(Number(v.toPrecision(6)));
-  let now = value;
-  const say = (text) => {
-    said.hidden = !text;
-    said.textContent = text;
-    box.setAttribute("aria-invalid", String(Boolean(text)));
-    if (text) box.setAttribute("aria-describedby", said.id);
-    else box.removeAttribute("aria-describedby");
-  };
-  const put = (v) => {
-    now = v;
-    range.value = String(to(v));
-    range.setAttribute("aria-valuetext", show(v, 3));
-    box.value = word(v);
-    say("");
-  };
-  range.addEventListener("input", () => {
-    const v = from(Number(range.value));
-    put(isWhole ? Math.round(v) : Number(v.toPrecision(4)));
-    onchange(now);
-  });
-  // What cannot be taken stays in the box, with a word beside it: nothing that was typed vanishes.
-  box.addEventListener("change", () => {
-    const typed = box.value.trim();
-    const v = Number(typed.replace("−", "-").replace(",", "."));
-    const stays = `it stays ${show(now, 6)}.`;
-    if (!typed || Number.isNaN(v)) say(`“${typed}” is no number: ${stays}`);
-    else if (v < min) say(`${typed} is less than ${show(min)}, the least here: ${stays}`);
-    else if (v > max) say(`${typed} is more than ${show(max)}, the most here: ${stays}`);
-    else if (isWhole && !Number.isInteger(v)) say(`${typed} is no whole number: ${stays}`);
-    else {
-      put(v);
-      onchange(v);
-    }
-  });
-  const node = h("div", { class: "slider" }, h("label", { for: id }, label), box, range, said);
-  put(value);
-  return { node, put };
+/** @param {string} status as the library names it */
+export const statusWords = (status) => status.replaceAll("_", " ").toLowerCase();
+
+const NEARLY_GOOD = ["OPTIMAL_INACCURATE", "ITERATION_LIMIT", "INTERRUPTED"];
+/** @param {string} status */
+export function statusBadge(status) {
+  const kind = status === "OPTIMAL" ? "good" : NEARLY_GOOD.includes(status) ? "warn" : "bad";
+  return h("span", { class: "status", data: { kind, status } }, statusWords(status));
 }
 
-/**
- * @param {string} label
- * @param {string[][]} options key, text, title
- * @param {string} value
- * @param {(key: string) => void} onchange
- */
-export function segmented(label, options, value, onchange) {
-  const buttons = options.map(([key, text, title]) =>
-    h(
-      "button",
-      {
-        type: "button",
-        title,
-        data: { key },
-        onclick: () => {
-          put(key);
-          onchange(key);
-        },
-      },
-      text,
-    ),
-  );
-  const put = (key) => buttons.forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.key === key)));
-  put(value);
-  return { node: h("div", { class: "segmented", role: "group", "aria-label": label }, buttons), put };
-}
-
-/**
- * @param {string} label
- * @param {string[][]} options key, text
- * @param {string} value
- * @param {(key: string) => void} onchange
- * @param {string} [name]
- */
-export function select(label, options, value, onchange, name) {
-  const id = `select-${name}-${Math.random().toString(36).slice(2, 7)}`;
-  const box = h(
-    "select",
-    { id, data: { name }, onchange: () => onchange(box.value) },
-    options.map(([key, text]) => h("option", { value: key }, text)),
-  );
-  box.value = value;
-  return {
-    node: h("div", { class: "field" }, h("label", { for: id }, label), box),
-    put: (v) => {
-      box.value = v;
-    },
-    box,
-  };
+/** @type {(notice: HTMLElement, error?: string | null) => boolean} show what is wrong, if anything is */
+export function complain(notice, error) {
+  notice.hidden = !error;
+  notice.textContent = error ?? "";
+  return Boolean(error);
 }
 
 let hiding = 0;

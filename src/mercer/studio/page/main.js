@@ -9,14 +9,16 @@ import { canRedo, canUndo, followSteps, redo, saveStep, settle, undo } from "./s
 
 /** @type {[key: string, title: string, load: () => Promise<new (stage: HTMLElement) => any>][]} */
 const ALL_VIEWS = [
-  ["play", "Playground", () => import("./views/play.js").then((m) => m.PlayView)],
-  ["solve", "Watch it solve", () => import("./views/solve.js").then((m) => m.SolveView)],
-  ["idea", "See the idea", () => import("./views/idea.js").then((m) => m.IdeaView)],
-  ["data", "Your data", () => import("./views/data.js").then((m) => m.DataView)],
+  ["play", "Playground", () => import("./views/play/view.js").then((m) => m.PlayView)],
+  ["solve", "Watch it solve", () => import("./views/solve/view.js").then((m) => m.SolveView)],
+  ["idea", "See the idea", () => import("./views/ideas/view.js").then((m) => m.IdeaView)],
+  ["data", "Your data", () => import("./views/data/view.js").then((m) => m.DataView)],
 ];
 // Without a program behind it the page fits machines itself, and has the views that need no more.
 const VIEWS = ALL_VIEWS.filter(([key]) => !isAlone || key === "play" || key === "idea");
-const stage = document.getElementById("stage");
+/** @type {(id: string) => any} */
+const byId = (id) => document.getElementById(id);
+const stage = byId("stage");
 let view = null;
 
 const tabs = VIEWS.map(([key, title]) =>
@@ -48,7 +50,7 @@ async function open(key) {
 }
 
 document.querySelector(".skip").addEventListener("click", () => {
-  /** @type {HTMLElement} */ (stage.querySelector("canvas[tabindex]") ?? stage).focus();
+  (stage.querySelector("canvas[tabindex]") ?? stage).focus();
 });
 
 // --- connection ------------------------------------------------------------------------------
@@ -68,7 +70,7 @@ onState((now) => {
 
 // --- theme -----------------------------------------------------------------------------------
 
-document.getElementById("theme").addEventListener("click", () => {
+byId("theme").addEventListener("click", () => {
   const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   document.documentElement.dataset.theme = next;
   remember("localStorage", "mercer-theme", next);
@@ -82,8 +84,6 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) =>
 
 // --- steps and links -------------------------------------------------------------------------
 
-/** @type {(id: string) => any} */
-const byId = (id) => document.getElementById(id);
 byId("undo").addEventListener("click", undo);
 byId("redo").addEventListener("click", redo);
 
@@ -100,7 +100,7 @@ function follow() {
   else open(state.view);
 }
 
-const linkDialog = /** @type {HTMLDialogElement} */ (byId("link-dialog"));
+const linkDialog = byId("link-dialog");
 byId("link").addEventListener("click", () => {
   settle();
   byId("link-text").value = isAlone ? `${location.href.split("#")[0]}#${fragment()}` : `mercer:${fragment()}`;
@@ -135,7 +135,7 @@ byId("link-form").addEventListener("submit", (event) => {
 
 // --- exports ---------------------------------------------------------------------------------
 
-const menuButton = document.getElementById("export");
+const menuButton = byId("export");
 const menu = /** @type {HTMLElement} */ (document.querySelector(".menu-items"));
 const toggle = (on) => {
   menu.hidden = !on;
@@ -180,7 +180,7 @@ function exportPng() {
   image.src = url;
 }
 
-const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("code-dialog"));
+const dialog = byId("code-dialog");
 function exportCode() {
   if (!view?.code) {
     toast("This view has no code of its own; the playground has.");
@@ -191,25 +191,23 @@ function exportCode() {
       toast(header.error);
       return;
     }
-    document.getElementById("code-text").textContent = header.code;
+    byId("code-text").textContent = header.code;
     if (!dialog.open) dialog.showModal();
   });
 }
 for (const each of [dialog, linkDialog])
   each.querySelector("[data-close]").addEventListener("click", () => each.close());
-document.getElementById("code-copy").addEventListener("click", async () => {
+byId("code-copy").addEventListener("click", async () => {
   try {
-    await navigator.clipboard.writeText(document.getElementById("code-text").textContent);
+    await navigator.clipboard.writeText(byId("code-text").textContent);
     toast("Copied.");
   } catch {
     toast("Select the text to copy it.");
   }
 });
-document
-  .getElementById("code-save")
-  .addEventListener("click", () =>
-    saveFile("mercer_studio.py", document.getElementById("code-text").textContent, "text/x-python"),
-  );
+byId("code-save").addEventListener("click", () =>
+  saveFile("mercer_studio.py", byId("code-text").textContent, "text/x-python"),
+);
 
 // --- begin -----------------------------------------------------------------------------------
 

@@ -48,27 +48,19 @@ export function trace(ctx, shape, x, y, r) {
   else if (shape === "diamond") polygon(4, 0, r * 1.3);
   else if (shape === "hexagon") polygon(6, 0, r * 1.1);
   else {
-    const a = r * 0.42,
-      b = r * 1.15;
-    const corners = [
+    // A plus is three corners, four times; a cross is a plus that is turned.
+    const [a, b] = [r * 0.42, r * 1.15];
+    const arm = [
       [-a, -b],
       [a, -b],
       [a, -a],
-      [b, -a],
-      [b, a],
-      [a, a],
-      [a, b],
-      [-a, b],
-      [-a, a],
-      [-b, a],
-      [-b, -a],
-      [-a, -a],
     ];
-    const turn = shape === "cross" ? Math.SQRT1_2 : null;
-    corners.forEach(([p, q], k) => {
-      const [u, v] = turn ? [turn * (p - q), turn * (p + q)] : [p, q];
-      ctx[k ? "lineTo" : "moveTo"](x + u, y + v);
-    });
+    for (let k = 0; k < 12; k++) {
+      const [p, q] = arm[k % 3];
+      const turn = Math.floor(k / 3) * (Math.PI / 2) + (shape === "cross" ? Math.PI / 4 : 0);
+      const [c, s] = [Math.cos(turn), Math.sin(turn)];
+      ctx[k ? "lineTo" : "moveTo"](x + c * p - s * q, y + s * p + c * q);
+    }
     ctx.closePath();
   }
 }

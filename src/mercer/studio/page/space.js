@@ -1,7 +1,8 @@
 // @ts-check
 // Three dimensions on a flat canvas: a camera that turns, and things drawn from far to near.
 
-import { onceAFrame } from "./dom.js";
+import { h, onceAFrame } from "./dom.js";
+import { sharpContext, stroke } from "./drawing.js";
 import { theme } from "./palette.js";
 import { SvgContext } from "./svg_context.js";
 
@@ -31,11 +32,12 @@ export class Space {
     this.height = height;
     this.zoom = zoom;
     this.nextFrame = onceAFrame(() => this.render());
-    this.canvas = document.createElement("canvas");
-    this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "application");
-    this.canvas.setAttribute("aria-label", `${label}. Drag or use the arrow keys to turn it.`);
-    if (words) this.canvas.setAttribute("aria-describedby", words);
+    this.canvas = h("canvas", {
+      tabindex: "0",
+      role: "application",
+      "aria-label": `${label}. Drag or use the arrow keys to turn it.`,
+      "aria-describedby": words,
+    });
     this.canvas.style.cursor = "grab";
     box.prepend(this.canvas);
     this.canvas.addEventListener("pointerdown", (e) => {
@@ -84,7 +86,7 @@ export class Space {
    * @returns {Point3}
    */
   project([x, y, z]) {
-    const [w, h] = [this.box.clientWidth, this.box.clientHeight];
+    const [w, hgt] = [this.box.clientWidth, this.box.clientHeight];
     const [ca, sa, ch, sh] = [
       Math.cos(this.azimuth),
       Math.sin(this.azimuth),
@@ -95,8 +97,8 @@ export class Space {
       v = -sa * x + ca * y;
     const up = ch * z + sh * v,
       near = -ch * v + sh * z;
-    const scale = (0.36 * Math.min(w, h) * this.zoom) / (1 - 0.16 * near);
-    return [w / 2 + u * scale, h / 2 - up * scale, near];
+    const scale = (0.36 * Math.min(w, hgt) * this.zoom) / (1 - 0.16 * near);
+    return [w / 2 + u * scale, hgt / 2 - up * scale, near];
   }
 
   draw() {
@@ -104,24 +106,19 @@ export class Space {
   }
 
   render() {
-    const [w, h] = [this.box.clientWidth || 10, this.box.clientHeight || 10],
-      ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(w * ratio);
-    this.canvas.height = Math.round(h * ratio);
-    const ctx = this.canvas.getContext("2d");
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.paint(ctx, w, h);
+    const [w, hgt] = [this.box.clientWidth || 10, this.box.clientHeight || 10];
+    this.paint(sharpContext(this.canvas, w, hgt), w, hgt);
   }
 
   /**
    * @param {CanvasRenderingContext2D} ctx
    * @param {number} w
-   * @param {number} h
+   * @param {number} hgt
    */
-  paint(ctx, w, h) {
+  paint(ctx, w, hgt) {
     const t = theme();
     ctx.fillStyle = t.plane;
-    ctx.fillRect(0, 0, w, h);
+    ctx.fillRect(0, 0, w, hgt);
     const project = (p) => this.project(p);
     const list = this.things(t).map((thing) => ({ depth: thing.layer ?? this.project(thing.at)[2], thing }));
     list.sort((a, b) => a.depth - b.depth);
@@ -133,9 +130,9 @@ export class Space {
   }
 
   toSvg() {
-    const [w, h] = [this.box.clientWidth, this.box.clientHeight];
-    const ctx = new SvgContext(w, h);
-    this.paint(ctx.asCanvas, w, h);
+    const [w, hgt] = [this.box.clientWidth, this.box.clientHeight];
+    const ctx = new SvgContext(w, hgt);
+    this.paint(ctx.asCanvas, w, hgt);
     return ctx.toString();
   }
 
@@ -146,11 +143,6 @@ export class Space {
   }
 }
 
-/** @type {(ctx: CanvasRenderingContext2D, points: number[][]) => void} */
-export const path = (ctx, points) => {
-  ctx.beginPath();
-  points.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](p[0], p[1]));
-};
 /** @type {(points: Point3[]) => Point3} */
 export const mean = (points) => points.reduce((m, p) => m.map((v, k) => v + p[k] / points.length), [0, 0, 0]);
 /** @type {(at: Point3, words: string, style?: string) => Thing} */
@@ -169,10 +161,9 @@ export const text3 = (at, words, style = "soft") => ({
 export const line3 = (a, b, style = "line", width = 1, dash = []) => ({
   at: mean([a, b]),
   draw: (ctx, project, t) => {
-    path(ctx, [project(a), project(b)]);
     ctx.strokeStyle = t[style] ?? style;
     ctx.lineWidth = width;
     ctx.setLineDash(dash);
-    ctx.stroke();
+    stroke(ctx, [project(a), project(b)]);
   },
 });

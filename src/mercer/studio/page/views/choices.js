@@ -1,7 +1,8 @@
 // @ts-check
 // What can be chosen for a scene: methods, kernels, and their numbers.
 
-import { slider } from "../dom.js";
+import { segmented, select, slider } from "../controls.js";
+import { h } from "../dom.js";
 import { isAlone } from "../link.js";
 
 const ALL_METHODS = [
@@ -77,29 +78,50 @@ export const EXAMPLES = [
   "linear()**2 + linear()",
 ];
 
-export function makeSliders(scene, changed) {
-  const of = (label, name, min, max, log, step) =>
-    slider({
-      label,
-      name,
-      min,
-      max,
-      value: scene[name],
-      log,
-      step,
-      onchange: (v) => {
-        scene[name] = v;
-        changed();
-      },
-    });
+/** @typedef {typeof import("../state.js").state.scene} Scene */
+
+/**
+ * The controls of a scene, by what of it they show. `put` makes them show a scene that was replaced.
+ * @param {Scene} scene
+ * @param {() => void} layout called after choices that other controls depend on, before `changed`
+ * @param {() => void} changed called after every change
+ */
+export function sceneControls(scene, layout, changed) {
+  const set =
+    (name, isShown = false) =>
+    (value) => {
+      scene[name] = value;
+      if (isShown) layout();
+      changed();
+    };
+  const number = (label, name, min, max, log, step) =>
+    slider({ label, name, min, max, value: scene[name], log, step, onchange: set(name) });
+  const bias = segmented(
+    "Bias",
+    [
+      ["free", "free", "b is not penalised"],
+      ["penalized", "penalized", "b² is penalised like w"],
+      ["none", "none", "the plane goes through the origin"],
+    ],
+    scene.bias,
+    set("bias"),
+  );
+  /** @type {Record<string, import("../controls.js").Control>} */
+  const controls = {
+    method: select("Method", METHODS, scene.method, set("method", true), "method"),
+    kernel: select("Kernel", KERNELS, scene.kernel, set("kernel", true), "kernel"),
+    bias: { node: h("div", { class: "field" }, h("span", { class: "label" }, "Bias b"), bias.node), put: bias.put },
+    C: number("C, price of errors", "C", 1e-3, 1e5, true),
+    gamma: number("γ, how local", "gamma", 1e-3, 1e3, true),
+    degree: number("Degree d", "degree", 1, 8, false, 1),
+    coef0: number("r, the constant", "coef0", -3, 3, false),
+    length_scale: number("Length scale", "length_scale", 1e-2, 1e2, true),
+    nu: number("ν, share of errors", "nu", 0.01, 1, false, 0.005),
+    epsilon: number("ε, width of the tube", "epsilon", 0, 2, false, 0.01),
+    alpha: number("Penalty λ", "alpha", 1e-6, 1e3, true),
+  };
   return {
-    C: of("C, price of errors", "C", 1e-3, 1e5, true),
-    gamma: of("γ, how local", "gamma", 1e-3, 1e3, true),
-    degree: of("Degree d", "degree", 1, 8, false, 1),
-    coef0: of("r, the constant", "coef0", -3, 3, false),
-    length_scale: of("Length scale", "length_scale", 1e-2, 1e2, true),
-    nu: of("ν, share of errors", "nu", 0.01, 1, false, 0.005),
-    epsilon: of("ε, width of the tube", "epsilon", 0, 2, false, 0.01),
-    alpha: of("Penalty λ", "alpha", 1e-6, 1e3, true),
+    nodes: (/** @type {string[]} */ ...names) => names.map((name) => controls[name].node),
+    put: () => Object.entries(controls).forEach(([name, control]) => control.put(scene[name])),
   };
 }

@@ -1,62 +1,26 @@
 // @ts-check
-import { h, numbersList, printed, show, slider } from "../../dom.js";
+import { complain, h, heading, numbersList, printed, show } from "../../dom.js";
 import { ask } from "../../link.js";
-import { Plane } from "../../plane.js";
-import { kept } from "../../state.js";
-import { saveStep } from "../../steps.js";
-import { complain, frame, picture } from "./frame.js";
+import { frame, Idea, picture, twoClassPlane } from "./frame.js";
 
 // What theory promises for a machine on these points, while they move.
-export class BoundsIdea {
+export class BoundsIdea extends Idea {
   constructor(host) {
-    this.settings = kept("bounds", { points: [], C: 1, gamma: 0.5 });
-    const price = slider({
-      label: "C, price of errors",
-      name: "C",
-      min: 1e-3,
-      max: 1e4,
-      value: this.settings.C,
-      log: true,
-      onchange: (v) => {
-        this.settings.C = v;
-        this.ask();
-      },
-    });
-    const local = slider({
-      label: "γ of the Gaussian",
-      name: "gamma",
-      min: 1e-2,
-      max: 1e2,
-      value: this.settings.gamma,
-      log: true,
-      onchange: (v) => {
-        this.settings.gamma = v;
-        this.ask();
-      },
-    });
+    super("bounds", { points: [], C: 1, gamma: 0.5 });
     const { body } = frame(host, {
       title: "Bounds",
       about:
         "Each number bounds an error: of new points, or when one is left out. A bound of 1 or more says nothing, and says so. Drag points, and watch which bounds notice.",
-      tools: [price.node, local.node],
+      tools: [this.slider("C, price of errors", "C", 1e-3, 1e4), this.slider("γ of the Gaussian", "gamma", 1e-2, 1e2)],
       layout: "side",
     });
     this.part = picture(body, "");
     this.model = { points: this.settings.points, window: [-4, 4, -3, 3] };
-    this.plane = new Plane(
-      this.part.box,
-      this.model,
-      {
-        change: () => this.ask(),
-        choose: (k) => {
-          this.plane.current = k % 2;
-        },
-      },
-      { label: "Points of two classes", words: this.part.words },
-    );
+    this.plane = twoClassPlane(this.part, this.model, "Points of two classes", () => this.ask());
     this.side = h("section", {});
     this.measured = h("section", {});
     body.append(h("aside", { class: "panel", tabindex: "0", "aria-label": "Numbers" }, this.side, this.measured));
+    this.drawn = [this.plane];
     if (this.model.points.length) this.ask();
     else
       ask("preset", { key: "rings" }, (header) => {
@@ -66,26 +30,16 @@ export class BoundsIdea {
   }
 
   ask() {
-    const window = this.plane.view;
-    ask(
-      "bounds",
-      { ...this.settings, window, kernel: "rbf", bias: "penalized" },
-      (header, arrays) => this.answered(header, arrays, window),
-      { sticky: true },
-    );
-    saveStep();
+    this.request("bounds", { ...this.settings, window: this.plane.view, kernel: "rbf", bias: "penalized" });
   }
 
-  answered(header, arrays, window) {
-    if (complain(this.part.notice, header)) return;
+  answered(header, arrays, { window }) {
+    if (complain(this.part.notice, header.error)) return;
     const cases = this.model.points.map((_, i) => (header.support.includes(i) ? 4 : 0));
     this.plane.show({ field: arrays.field, grid: header.grid, window, classes: [0, 1], cases });
-    this.side.replaceChildren(
-      h("h2", { class: "heading" }, "Bounds on the error"),
-      ...header.findings.map((found) => this.bound(found)),
-    );
+    this.side.replaceChildren(heading("Bounds on the error"), ...header.findings.map((found) => this.bound(found)));
     this.measured.replaceChildren(
-      h("h2", { class: "heading" }, "Measured"),
+      heading("Measured"),
       numbersList([
         ["Points m", String(header.m)],
         ["Norm |w|", show(header.norm, 4)],
@@ -119,12 +73,5 @@ export class BoundsIdea {
       h("small", {}, printed(words)),
       found.source ? h("small", { class: "source" }, found.source) : null,
     );
-  }
-
-  svg() {
-    return this.plane.toSvg();
-  }
-  close() {
-    this.plane.close();
   }
 }

@@ -1,54 +1,33 @@
 // @ts-check
-import { blend, contour, shade } from "../../contour.js";
-import { h, show, slider } from "../../dom.js";
-import { ask } from "../../link.js";
-import { classColour, isDark, rgb } from "../../palette.js";
-import { Plane } from "../../plane.js";
-import { kept } from "../../state.js";
-import { saveStep } from "../../steps.js";
-import { complain, drawStreet, frame, picture } from "./frame.js";
+import { blend, shade, strokeContour } from "../../contour.js";
+import { complain, h, show } from "../../dom.js";
+import { stroke } from "../../drawing.js";
+import { classColour, isDark, rgb, trace } from "../../palette.js";
+import { Plane } from "../../plane/plane.js";
+import { drawStreet, frame, Idea, picture, stillPlane } from "./frame.js";
 
 // Two points, two alphas: the dual is a hill, the box is where one may walk.
-export class DualBoxIdea {
+export class DualBoxIdea extends Idea {
   constructor(host) {
-    this.settings = kept("box", {
+    super("box", {
       points: [
         [-0.9, 0.5, 0],
         [0.8, 0.7, 1],
       ],
       C: 1,
     });
-    const price = slider({
-      label: "C, the box",
-      name: "C",
-      min: 0.05,
-      max: 5,
-      value: this.settings.C,
-      log: true,
-      onchange: (v) => {
-        this.settings.C = v;
-        this.ask();
-      },
-    });
     const { body } = frame(host, {
       title: "The dual's box",
       about:
         "Two points and no bias: the dual is a hill over (α₁, α₂), and C says how far one may walk. Where the top is inside, both points are on the margin; where the walk ends at a wall, a point is at its bound. The steps are those of the solver.",
-      tools: [price.node],
+      tools: [this.slider("C, the box", "C", 0.05, 5)],
     });
     this.left = picture(body, "The dual over its box");
     this.right = picture(body, "The two points");
     this.model = { points: this.settings.points, window: [-2, 2, -1.6, 1.6] };
     this.box = { points: [], window: [-0.08, 1.25, -0.08, 1.25] };
-    this.hill = new Plane(
-      this.left.box,
-      this.box,
-      {},
-      { editable: false, label: "Field of the dual", words: this.left.words },
-    );
-    this.hill.overlay = (ctx, plane, t, layer) => {
-      if (layer === "below") this.paint(ctx, plane, t);
-    };
+    this.hill = stillPlane(this.left, this.box, "Field of the dual");
+    this.hill.under = (...on) => this.paint(...on);
     this.plane = new Plane(
       this.right.box,
       this.model,
@@ -58,24 +37,17 @@ export class DualBoxIdea {
     this.plane.most = 2;
     this.plane.least = 2;
     this.plane.numbered = true;
-    this.plane.overlay = (ctx, plane, t, layer) => {
-      if (layer === "below") this.paintLine(ctx, plane, t);
-    };
+    this.plane.under = (...on) => this.paintLine(...on);
+    this.drawn = [this.hill, this.plane];
     this.ask();
   }
 
   ask() {
-    ask(
-      "dual_box",
-      { points: this.model.points, C: this.settings.C, window: [-2, 2, -2, 2] },
-      (header, arrays) => this.answered(header, arrays),
-      { sticky: true },
-    );
-    saveStep();
+    this.request("dual_box", { points: this.model.points, C: this.settings.C, window: [-2, 2, -2, 2] });
   }
 
   answered(header, arrays) {
-    if (complain(this.right.notice, header)) return;
+    if (complain(this.right.notice, header.error)) return;
     this.found = { ...header, ...arrays };
     const r = header.reach;
     this.box.window = [-0.07 * r, 1.03 * r, -0.07 * r, 1.03 * r];
@@ -98,36 +70,23 @@ export class DualBoxIdea {
     const [columns, rows] = found.grid,
       [x0, y1] = plane.toScreen(0, 0),
       [x1, y0] = plane.toScreen(found.reach, found.reach);
-    const low = Math.min(...found.field),
-      high = Math.max(...found.field);
+    const high = Math.max(...found.field),
+      low = Math.max(Math.min(...found.field), high - 3 * Math.abs(high) - 1),
+      depth = high - low;
     if (!this.picture || this.pictureTheme !== t.plane) {
       const [paper, top] = [rgb(t.plane), rgb(classColour(0))];
+      const strength = isDark() ? 0.55 : 0.6;
       this.picture = shade(found.field, columns, rows, (v) =>
-        blend(
-          paper,
-          top,
-          (isDark() ? 0.55 : 0.6) *
-            (Math.max(0, v - Math.max(low, high - 3 * Math.abs(high) - 1)) /
-              (high - Math.max(low, high - 3 * Math.abs(high) - 1) || 1)) **
-              2,
-        ),
+        blend(paper, top, strength * (Math.max(0, v - low) / (depth || 1)) ** 2),
       );
       this.pictureTheme = t.plane;
     }
     ctx.drawImage(this.picture, x0, y0, x1 - x0, y1 - y0);
-    const sx = (x1 - x0) / (columns - 1),
-      sy = (y1 - y0) / (rows - 1);
+    const nodes = { x0, y0: y1, dx: (x1 - x0) / (columns - 1), dy: (y1 - y0) / (rows - 1) };
     ctx.strokeStyle = t.ink;
-    for (let k = 1; k < 14; k++) {
-      const level = high - (high - Math.max(low, high - 3 * Math.abs(high) - 1)) * (k / 14) ** 2;
-      ctx.globalAlpha = 0.25;
-      ctx.lineWidth = 1;
-      ctx.beginPath();
-      contour(found.field, columns, rows, level, (points) =>
-        points.forEach(([c, r], i) => ctx[i ? "lineTo" : "moveTo"](x0 + c * sx, y1 - r * sy)),
-      );
-      ctx.stroke();
-    }
+    ctx.globalAlpha = 0.25;
+    ctx.lineWidth = 1;
+    for (let k = 1; k < 14; k++) strokeContour(ctx, found.field, found.grid, high - depth * (k / 14) ** 2, nodes);
     ctx.globalAlpha = 1;
     const [bx, by] = plane.toScreen(found.C, found.C);
     ctx.fillStyle = t.plane;
@@ -146,18 +105,15 @@ export class DualBoxIdea {
     ctx.fillText("α₂", x0 - 15, (y1 + by) / 2);
     ctx.strokeStyle = ctx.fillStyle = t.accent;
     ctx.lineWidth = 2.4;
-    ctx.beginPath();
-    found.path.forEach((p, i) => ctx[i ? "lineTo" : "moveTo"](...plane.toScreen(...p)));
-    ctx.stroke();
+    stroke(
+      ctx,
+      found.path.map((p) => plane.toScreen(...p)),
+    );
     for (const p of found.path) {
-      const [px, py] = plane.toScreen(...p);
-      ctx.beginPath();
-      ctx.arc(px, py, 3, 0, 7);
+      trace(ctx, "circle", ...plane.toScreen(...p), 3);
       ctx.fill();
     }
-    const [px, py] = plane.toScreen(...found.alpha);
-    ctx.beginPath();
-    ctx.arc(px, py, 7, 0, 7);
+    trace(ctx, "circle", ...plane.toScreen(...found.alpha), 7);
     ctx.fillStyle = t.bad;
     ctx.fill();
     ctx.strokeStyle = t.plane;
@@ -168,13 +124,5 @@ export class DualBoxIdea {
     if (!this.found) return;
     const weights = this.found.weights;
     if (Math.hypot(...weights)) drawStreet(ctx, plane, weights, 0, t.ink);
-  }
-
-  svg() {
-    return this.hill.toSvg();
-  }
-  close() {
-    this.hill.close();
-    this.plane.close();
   }
 }

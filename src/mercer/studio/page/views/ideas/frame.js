@@ -1,31 +1,82 @@
 // @ts-check
-// What every idea has: a heading with a sentence, and a place for pictures.
+// What every idea has: settings, a heading with a sentence, pictures, and a question about them.
 
-import { h } from "../../dom.js";
+import { slider } from "../../controls.js";
+import { h, newId } from "../../dom.js";
+import { stroke } from "../../drawing.js";
+import { ask } from "../../link.js";
+import { Plane } from "../../plane/plane.js";
+import { kept } from "../../state.js";
+import { saveStep } from "../../steps.js";
 
 const FAR = 40; // beyond every window
 
+/** @template {Record<string, any>} T */
+export class Idea {
+  /** @type {{ toSvg: () => string, close: () => void }[]} what is drawn; the first of them is the picture to export */
+  drawn = [];
+
+  /**
+   * @param {string} key
+   * @param {T} start what the idea shows at first
+   */
+  constructor(key, start) {
+    this.settings = kept(key, start);
+  }
+
+  /** @type {(label: string, name: string, min: number, max: number) => HTMLElement} a slider of a setting */
+  slider(label, name, min, max) {
+    const onchange = (value) => {
+      Object.assign(this.settings, { [name]: value });
+      this.ask();
+    };
+    return slider({ label, name, min, max, value: this.settings[name], log: true, onchange }).node;
+  }
+
+  /** Ask for what the pictures show: after every change. */
+  ask() {}
+
+  /** @type {(what: string, request: Record<string, any>) => void} */
+  request(what, request) {
+    ask(what, request, (header, arrays) => this.answered(header, arrays, request), { sticky: true });
+    saveStep();
+  }
+
+  /** @type {(header: any, arrays: any, request: any) => void} */
+  answered() {}
+
+  svg() {
+    return this.drawn[0].toSvg();
+  }
+  close() {
+    this.drawn.forEach((each) => each.close());
+  }
+}
+
+/** @typedef {CanvasRenderingContext2D} Context */
+
+/** @type {(ctx: Context, plane: Plane, w: number[], b: number, level?: number) => void} the line <w, x> + b = level */
+export function drawLine(ctx, plane, [w1, w2], b, level = 0) {
+  const norm = Math.hypot(w1, w2);
+  const [cx, cy] = [(w1 * (level - b)) / norm ** 2, (w2 * (level - b)) / norm ** 2];
+  stroke(ctx, [
+    plane.toScreen(cx - (FAR * w2) / norm, cy + (FAR * w1) / norm),
+    plane.toScreen(cx + (FAR * w2) / norm, cy - (FAR * w1) / norm),
+  ]);
+}
+
 /**
  * The line <w, x> + b = 0 and the two at distance one over the norm: the street of a linear machine.
- * @param {CanvasRenderingContext2D} ctx
- * @param {import("../../plane.js").Plane} plane
- * @param {number[]} w
- * @param {number} b
- * @param {string} colour
+ * @type {(ctx: Context, plane: Plane, w: number[], b: number, colour: string) => void}
  */
-export function drawStreet(ctx, plane, [w1, w2], b, colour) {
-  const norm = Math.hypot(w1, w2);
+export function drawStreet(ctx, plane, w, b, colour) {
+  ctx.strokeStyle = colour;
   for (const level of [0, 1, -1]) {
-    const [cx, cy] = [(w1 * (level - b)) / norm ** 2, (w2 * (level - b)) / norm ** 2];
-    ctx.beginPath();
-    ctx.moveTo(...plane.toScreen(cx - (FAR * w2) / norm, cy + (FAR * w1) / norm));
-    ctx.lineTo(...plane.toScreen(cx + (FAR * w2) / norm, cy - (FAR * w1) / norm));
-    ctx.strokeStyle = colour;
     ctx.lineWidth = level ? 1.2 : 2.4;
     ctx.setLineDash(level ? [5, 5] : []);
-    ctx.stroke();
-    ctx.setLineDash([]);
+    drawLine(ctx, plane, w, b, level);
   }
+  ctx.setLineDash([]);
 }
 
 export function frame(host, { title, about, tools = [], layout = "" }) {
@@ -38,11 +89,9 @@ export function frame(host, { title, about, tools = [], layout = "" }) {
   return { body, words };
 }
 
-let pictures = 0;
-
 // The line below a picture says what it shows; `words` is its id, for those who cannot see the picture.
 export function picture(body, caption) {
-  const words = `picture-${++pictures}`;
+  const words = newId("picture");
   const box = h("div", { class: "canvas-box" });
   const cap = h("div", { class: "cap" }, caption);
   const notice = h("div", { class: "notice", role: "alert", hidden: true });
@@ -53,8 +102,23 @@ export function picture(body, caption) {
   return { box, cap, notice, foot, work, words };
 }
 
-export function complain(notice, header) {
-  notice.hidden = !header.error;
-  if (header.error) notice.textContent = header.error;
-  return Boolean(header.error);
+/**
+ * @typedef {ReturnType<typeof picture>} Part
+ * @typedef {import("../../plane/plane.js").Model} Model
+ */
+
+/** @type {(part: Part, model: Model, label: string) => Plane} a plane that can only be looked at */
+export const stillPlane = ({ box, words }, model, label) =>
+  new Plane(box, model, {}, { editable: false, label, words });
+
+/**
+ * A plane whose points are of two classes, so that digits choose one of two.
+ * @type {(part: Part, model: Model, label: string, change: () => void) => Plane}
+ */
+export function twoClassPlane({ box, words }, model, label, change) {
+  const choose = (k) => {
+    plane.current = k % 2;
+  };
+  const plane = new Plane(box, model, { change, choose }, { label, words });
+  return plane;
 }

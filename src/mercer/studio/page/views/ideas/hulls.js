@@ -1,12 +1,10 @@
 // @ts-check
-import { h, segmented, show } from "../../dom.js";
-import { ask } from "../../link.js";
+import { segmented } from "../../controls.js";
+import { complain, h, show } from "../../dom.js";
+import { polygon, stroke } from "../../drawing.js";
 import { classColour, trace } from "../../palette.js";
-import { Plane } from "../../plane.js";
-import { proofWords } from "../../proof.js";
-import { kept } from "../../state.js";
-import { saveStep } from "../../steps.js";
-import { complain, drawStreet, frame, picture } from "./frame.js";
+import { commonPointPainter, proofWeights, proofWords } from "../../proof.js";
+import { drawStreet, frame, Idea, picture, twoClassPlane } from "./frame.js";
 
 const APART = [
   [-2.2, 0.9, 0],
@@ -30,9 +28,9 @@ const MEETING = [
 ];
 
 // Hard margin, seen as two hulls: their nearest points, or the point that they share.
-export class HullsIdea {
+export class HullsIdea extends Idea {
   constructor(host) {
-    this.settings = kept("hulls", { points: APART.map((p) => [...p]) });
+    super("hulls", { points: APART.map((p) => [...p]) });
     const sets = segmented(
       "Points",
       [
@@ -54,43 +52,25 @@ export class HullsIdea {
     });
     this.part = picture(body, "");
     this.model = { points: this.settings.points, window: [-4, 4, -2.2, 2.2] };
-    this.plane = new Plane(
-      this.part.box,
-      this.model,
-      {
-        change: () => this.ask(),
-        choose: (k) => {
-          this.plane.current = k % 2;
-        },
-      },
-      { label: "Points of two classes", words: this.part.words },
-    );
-    this.plane.overlay = (ctx, plane, t, layer) =>
-      layer === "below" ? this.paintHulls(ctx, plane, t) : this.paintPoint(ctx, plane, t);
+    this.plane = twoClassPlane(this.part, this.model, "Points of two classes", () => this.ask());
+    this.plane.under = (...on) => this.paintHulls(...on);
+    this.plane.over = (...on) => this.paintPoint(...on);
+    this.drawn = [this.plane];
     this.ask();
   }
 
   ask() {
-    ask("hulls", { points: this.model.points, window: this.plane.view }, (header) => this.answered(header), {
-      sticky: true,
-    });
-    saveStep();
+    this.request("hulls", { points: this.model.points, window: this.plane.view });
   }
 
   answered(header) {
-    if (complain(this.part.notice, header)) {
+    if (complain(this.part.notice, header.error)) {
       this.found = null;
       this.plane.draw();
       return;
     }
     this.found = header;
-    this.plane.weights = null;
-    if (!header.separable) {
-      this.plane.weights = new Array(this.model.points.length).fill(null);
-      header.indices.forEach((i, k) => {
-        this.plane.weights[i] = header.weights[k];
-      });
-    }
+    this.plane.weights = header.separable ? null : proofWeights(header, this.model.points.length);
     this.plane.answer = {
       cases: this.model.points.map((_, i) => (header.separable && header.support.includes(i) ? 1 : 0)),
     };
@@ -108,29 +88,17 @@ export class HullsIdea {
     const found = this.found;
     if (!found) return;
     found.hulls.forEach((hull, k) => {
-      ctx.beginPath();
-      hull.forEach((p, i) => ctx[i ? "lineTo" : "moveTo"](...plane.toScreen(...p)));
-      ctx.closePath();
-      ctx.fillStyle = ctx.strokeStyle = classColour(k);
-      ctx.globalAlpha = 0.16;
-      ctx.fill();
-      ctx.globalAlpha = 0.8;
-      ctx.lineWidth = 1.6;
-      ctx.stroke();
-      ctx.globalAlpha = 1;
+      const corners = hull.map((p) => plane.toScreen(...p));
+      polygon(ctx, corners, classColour(k), 0.16, 0.8, 1.6);
     });
     if (!found.separable) return;
     drawStreet(ctx, plane, found.weights, found.bias, t.ink);
     const [a, c] = found.nearest.map((p) => plane.toScreen(...p));
-    ctx.beginPath();
-    ctx.moveTo(...a);
-    ctx.lineTo(...c);
     ctx.strokeStyle = t.accent;
     ctx.lineWidth = 3;
-    ctx.stroke();
+    stroke(ctx, [a, c]);
     for (const p of [a, c]) {
-      ctx.beginPath();
-      ctx.arc(p[0], p[1], 4.5, 0, 7);
+      trace(ctx, "circle", p[0], p[1], 4.5);
       ctx.fillStyle = t.accent;
       ctx.fill();
     }
@@ -139,22 +107,10 @@ export class HullsIdea {
   paintPoint(ctx, plane, t) {
     if (!this.found || this.found.separable || !this.found.point) return;
     const [px, py] = plane.toScreen(...this.found.point);
-    trace(ctx, "cross", px, py, 9);
-    ctx.fillStyle = t.bad;
-    ctx.fill();
-    ctx.strokeStyle = t.plane;
-    ctx.lineWidth = 1.5;
-    ctx.stroke();
+    commonPointPainter(this.found.point)(ctx, plane, t);
     ctx.font = "600 12.5px system-ui, sans-serif";
     ctx.fillStyle = t.bad;
     ctx.textAlign = "left";
     ctx.fillText("in both hulls", px + 14, py + 4);
-  }
-
-  svg() {
-    return this.plane.toSvg();
-  }
-  close() {
-    this.plane.close();
   }
 }

@@ -1,11 +1,8 @@
 // @ts-check
-import { h, show } from "../../dom.js";
-import { ask } from "../../link.js";
+import { complain, h, show } from "../../dom.js";
+import { stroke } from "../../drawing.js";
 import { classColour } from "../../palette.js";
-import { Plane } from "../../plane.js";
-import { kept } from "../../state.js";
-import { saveStep } from "../../steps.js";
-import { complain, frame, picture } from "./frame.js";
+import { frame, Idea, picture, stillPlane, twoClassPlane } from "./frame.js";
 
 const START = [
   [-2.4, 0, 1],
@@ -21,9 +18,9 @@ const START = [
 ];
 
 // On the line no threshold will do; on the parabola a straight line does.
-export class LiftLineIdea {
+export class LiftLineIdea extends Idea {
   constructor(host) {
-    this.settings = kept("line", { points: START.map((p) => [...p]) });
+    super("line", { points: START.map((p) => [...p]) });
     const { body } = frame(host, {
       title: "Lift the line",
       about:
@@ -33,46 +30,24 @@ export class LiftLineIdea {
     this.right = picture(body, "Lifted: (x, x²)");
     this.line = { points: this.settings.points, window: [-3, 3, -2, 2] };
     this.lifted = { points: [], window: [-3, 3, -0.8, 7.5] };
-    this.below = new Plane(
-      this.left.box,
-      this.line,
-      {
-        change: () => this.ask(),
-        choose: (k) => {
-          this.below.current = k % 2;
-        },
-      },
-      { label: "Points of a line", words: this.left.words },
-    );
+    this.below = twoClassPlane(this.left, this.line, "Points of a line", () => this.ask());
     this.below.lock = ([x]) => [Math.max(-2.9, Math.min(2.9, x)), 0];
     this.below.current = 1;
     this.below.axes = false;
-    this.below.overlay = (ctx, plane, t, layer) => this.paintLine(ctx, plane, t, layer);
-    this.above = new Plane(
-      this.right.box,
-      this.lifted,
-      {},
-      { editable: false, label: "The points on the parabola", words: this.right.words },
-    );
+    this.below.under = (...on) => this.paintLine(...on);
+    this.above = stillPlane(this.right, this.lifted, "The points on the parabola");
     this.above.free = true;
-    this.above.overlay = (ctx, plane, t, layer) => {
-      if (layer === "below") this.paintParabola(ctx, plane, t);
-    };
+    this.above.under = (...on) => this.paintParabola(...on);
+    this.drawn = [this.above, this.below];
     this.ask();
   }
 
   ask() {
-    ask(
-      "lift_line",
-      { points: this.line.points, window: [-3, 3, -2, 2] },
-      (header, arrays) => this.answered(header, arrays),
-      { sticky: true },
-    );
-    saveStep();
+    this.request("lift_line", { points: this.line.points, window: [-3, 3, -2, 2] });
   }
 
   answered(header, arrays) {
-    if (complain(this.left.notice, header)) return;
+    if (complain(this.left.notice, header.error)) return;
     this.found = { ...header, ...arrays };
     this.lifted.points = this.line.points.map(([x, , k], i) => [x, arrays.lifted[2 * i + 1], k]);
     this.above.answer = {
@@ -98,50 +73,44 @@ export class LiftLineIdea {
     );
   }
 
-  paintLine(ctx, plane, t, layer) {
+  paintLine(ctx, plane, t) {
     const [w] = plane.size,
       [, py] = plane.toScreen(0, 0);
-    if (layer === "below") {
-      if (this.found) {
-        const { along, values } = this.found,
-          n = along.length;
-        for (let k = 0; k < n - 1; k++) {
-          // The line goes on beyond what was asked for, and so does what is said of it.
-          const a = k ? plane.toScreen(along[k], 0)[0] : 0,
-            b = k < n - 2 ? plane.toScreen(along[k + 1], 0)[0] : w;
-          ctx.fillStyle = classColour(values[k] > 0 ? 1 : 0);
-          ctx.globalAlpha = 0.2;
-          ctx.fillRect(a, py - 26, b - a + 0.6, 52);
-        }
-        ctx.globalAlpha = 1;
-        ctx.strokeStyle = t.ink;
-        ctx.lineWidth = 2.2;
-        for (const root of this.found.roots) {
-          const [px] = plane.toScreen(root, 0);
-          ctx.beginPath();
-          ctx.moveTo(px, py - 38);
-          ctx.lineTo(px, py + 38);
-          ctx.stroke();
-        }
-      }
-      ctx.strokeStyle = t.ink;
-      ctx.lineWidth = 1.5;
-      ctx.beginPath();
-      ctx.moveTo(0, py);
-      ctx.lineTo(w, py);
-      ctx.stroke();
+    const { along, values, roots } = this.found ?? { along: [], values: [], roots: [] };
+    const last = along.length - 2;
+    ctx.globalAlpha = 0.2;
+    for (let k = 0; k <= last; k++) {
+      // The line goes on beyond what was asked for, and so does what is said of it.
+      const left = k ? plane.toScreen(along[k], 0)[0] : 0,
+        right = k < last ? plane.toScreen(along[k + 1], 0)[0] : w;
+      ctx.fillStyle = classColour(values[k] > 0 ? 1 : 0);
+      ctx.fillRect(left, py - 26, right - left + 0.6, 52);
     }
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = t.ink;
+    ctx.lineWidth = 2.2;
+    for (const root of roots) {
+      const [px] = plane.toScreen(root, 0);
+      stroke(ctx, [
+        [px, py - 38],
+        [px, py + 38],
+      ]);
+    }
+    ctx.lineWidth = 1.5;
+    stroke(ctx, [
+      [0, py],
+      [w, py],
+    ]);
   }
 
   paintParabola(ctx, plane, t) {
     ctx.strokeStyle = t.faint;
     ctx.lineWidth = 1.6;
-    ctx.beginPath();
-    for (let k = 0; k <= 160; k++) {
-      const x = -3 + (6 * k) / 160;
-      ctx[k ? "lineTo" : "moveTo"](...plane.toScreen(x, x * x));
-    }
-    ctx.stroke();
+    const xs = Array.from({ length: 161 }, (_, k) => -3 + (6 * k) / 160);
+    stroke(
+      ctx,
+      xs.map((x) => plane.toScreen(x, x * x)),
+    );
     if (!this.found || this.found.weights[1] === 0) return;
     const [w1, w2, b] = this.found.weights;
     const height = (x, level) => (level - b - w1 * x) / w2;
@@ -150,32 +119,19 @@ export class LiftLineIdea {
       [1, 1.2, [5, 5]],
       [-1, 1.2, [5, 5]],
     ]) {
-      ctx.beginPath();
-      ctx.moveTo(...plane.toScreen(-3, height(-3, level)));
-      ctx.lineTo(...plane.toScreen(3, height(3, level)));
       ctx.strokeStyle = t.ink;
       ctx.lineWidth = width;
       ctx.setLineDash(dash);
-      ctx.stroke();
+      stroke(
+        ctx,
+        [-3, 3].map((x) => plane.toScreen(x, height(x, level))),
+      );
       ctx.setLineDash([]);
     }
     ctx.setLineDash([2, 4]);
     ctx.strokeStyle = t.accent;
     ctx.lineWidth = 1.4;
-    for (const root of this.found.roots) {
-      ctx.beginPath();
-      ctx.moveTo(...plane.toScreen(root, root * root));
-      ctx.lineTo(...plane.toScreen(root, -9));
-      ctx.stroke();
-    }
+    for (const root of this.found.roots) stroke(ctx, [plane.toScreen(root, root * root), plane.toScreen(root, -9)]);
     ctx.setLineDash([]);
-  }
-
-  svg() {
-    return this.above.toSvg();
-  }
-  close() {
-    this.below.close();
-    this.above.close();
   }
 }

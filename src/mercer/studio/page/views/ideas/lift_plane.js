@@ -1,17 +1,16 @@
 // @ts-check
-import { h, segmented, show } from "../../dom.js";
+import { segmented } from "../../controls.js";
+import { complain, h, show } from "../../dom.js";
+import { polygon } from "../../drawing.js";
 import { ask } from "../../link.js";
 import { classColour, drawMark } from "../../palette.js";
-import { Plane } from "../../plane.js";
-import { line3, mean, path, Space, text3 } from "../../space.js";
-import { kept } from "../../state.js";
-import { saveStep } from "../../steps.js";
-import { complain, frame, picture } from "./frame.js";
+import { line3, mean, Space, text3 } from "../../space.js";
+import { frame, Idea, picture, twoClassPlane } from "./frame.js";
 
 // The plane bent into a cone of three dimensions, in which a flat cut is a conic below.
-export class LiftPlaneIdea {
+export class LiftPlaneIdea extends Idea {
   constructor(host) {
-    this.settings = kept("plane", { points: [] });
+    super("plane", { points: [] });
     const sets = segmented(
       "Points",
       [
@@ -30,17 +29,7 @@ export class LiftPlaneIdea {
     this.left = picture(body, "The plane");
     this.right = picture(body, "Feature space; drag to turn");
     this.model = { points: this.settings.points, window: [-3.2, 3.2, -2.6, 2.6] };
-    this.plane = new Plane(
-      this.left.box,
-      this.model,
-      {
-        change: () => this.ask(),
-        choose: (k) => {
-          this.plane.current = k % 2;
-        },
-      },
-      { label: "Points of the plane", words: this.left.words },
-    );
+    this.plane = twoClassPlane(this.left, this.model, "Points of the plane", () => this.ask());
     this.space = new Space(this.right.box, {
       label: "Quadratic feature space",
       words: this.right.words,
@@ -49,6 +38,7 @@ export class LiftPlaneIdea {
       zoom: 1.15,
     });
     this.space.things = (t) => this.things(t);
+    this.drawn = [this.space, this.plane];
     if (this.model.points.length) this.ask();
     else this.load("rings");
   }
@@ -59,19 +49,13 @@ export class LiftPlaneIdea {
       this.ask();
     });
   }
+
   ask() {
-    const window = this.plane.view;
-    ask(
-      "lift_plane",
-      { points: this.model.points, window },
-      (header, arrays) => this.answered(header, arrays, window),
-      { sticky: true },
-    );
-    saveStep();
+    this.request("lift_plane", { points: this.model.points, window: this.plane.view });
   }
 
-  answered(header, arrays, window) {
-    if (complain(this.left.notice, header)) return;
+  answered(header, arrays, { window }) {
+    if (complain(this.left.notice, header.error)) return;
     this.found = { ...header, ...arrays };
     const cases = this.model.points.map((_, i) => (header.support.includes(i) ? 1 : 0));
     this.plane.show({ field: arrays.field, grid: header.grid, window, classes: [0, 1], cases });
@@ -118,17 +102,7 @@ export class LiftPlaneIdea {
           colour = classColour(f(mean(corners)) > 0 ? 1 : 0);
         out.push({
           at: mean(quad),
-          draw: (ctx, project) => {
-            path(ctx, quad.map(project));
-            ctx.closePath();
-            ctx.fillStyle = colour;
-            ctx.globalAlpha = 0.17;
-            ctx.fill();
-            ctx.globalAlpha = 0.3;
-            ctx.strokeStyle = colour;
-            ctx.lineWidth = 0.7;
-            ctx.stroke();
-          },
+          draw: (ctx, project) => polygon(ctx, quad.map(project), colour, 0.17, 0.3, 0.7),
         });
       }
     out.push(...this.cut(w, bias));
@@ -185,27 +159,9 @@ export class LiftPlaneIdea {
         const quad = corners.map(put);
         patches.push({
           at: mean(quad),
-          draw: (ctx, project, t) => {
-            path(ctx, quad.map(project));
-            ctx.closePath();
-            ctx.fillStyle = t.ink;
-            ctx.globalAlpha = 0.13;
-            ctx.fill();
-            ctx.globalAlpha = 0.3;
-            ctx.strokeStyle = t.ink;
-            ctx.lineWidth = 0.7;
-            ctx.stroke();
-          },
+          draw: (ctx, project, t) => polygon(ctx, quad.map(project), t.ink, 0.13, 0.3, 0.7),
         });
       }
     return patches;
-  }
-
-  svg() {
-    return this.space.toSvg();
-  }
-  close() {
-    this.plane.close();
-    this.space.close();
   }
 }

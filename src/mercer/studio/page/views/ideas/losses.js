@@ -1,11 +1,11 @@
 // @ts-check
-import { h, printed, show, slider } from "../../dom.js";
+import { slider } from "../../controls.js";
+import { h, heading, printed, show } from "../../dom.js";
+import { stroke } from "../../drawing.js";
 import { ask } from "../../link.js";
-import { classColour, theme } from "../../palette.js";
-import { Plane } from "../../plane.js";
-import { kept } from "../../state.js";
+import { classColour, theme, trace } from "../../palette.js";
 import { saveStep } from "../../steps.js";
-import { frame, picture } from "./frame.js";
+import { frame, Idea, picture, stillPlane } from "./frame.js";
 
 const TITLES = {
   zero_one: "0-1",
@@ -25,13 +25,15 @@ const DASH = {
   logistic: [12, 3, 3, 3],
 };
 
+const colourOf = (name, t) => (COLOURS[name] === null ? t.ink : classColour(COLOURS[name]));
+
 // The losses are computed at every hundredth.
 const hundredth = (z) => Math.round(100 * Math.max(-2.5, Math.min(3, z))) / 100;
 
 // What a point costs, by how far on the right side it is.
-export class LossesIdea {
+export class LossesIdea extends Idea {
   constructor(host) {
-    this.settings = kept("losses", { z: -0.4 });
+    super("losses", { z: -0.4 });
     const place = slider({
       label: "margin z = y f(x)",
       name: "z",
@@ -55,16 +57,9 @@ export class LossesIdea {
     });
     this.part = picture(body, "");
     this.model = { points: [], window: [-2.5, 3, -0.35, 3.6] };
-    this.plane = new Plane(
-      this.part.box,
-      this.model,
-      {},
-      { editable: false, label: "Losses as functions of the margin", words: this.part.words },
-    );
+    this.plane = stillPlane(this.part, this.model, "Losses as functions of the margin");
     this.plane.free = true;
-    this.plane.overlay = (ctx, plane, t, layer) => {
-      if (layer === "below") this.paint(ctx, plane, t);
-    };
+    this.plane.under = (...on) => this.paint(...on);
     this.plane.canvas.addEventListener("pointermove", (e) => {
       const [x] = this.plane.toWorld(...this.plane.at(e));
       this.settings.z = hundredth(x);
@@ -73,6 +68,7 @@ export class LossesIdea {
     });
     this.side = h("section", {});
     body.append(h("aside", { class: "panel", tabindex: "0", "aria-label": "Numbers" }, this.side));
+    this.drawn = [this.plane];
     ask("losses", {}, (header, arrays) => {
       this.found = { ...header, ...arrays };
       this.show();
@@ -102,7 +98,7 @@ export class LossesIdea {
       ),
     );
     this.side.replaceChildren(
-      h("h2", { class: "heading" }, "What it costs there"),
+      heading("What it costs there"),
       ...this.found.losses.map(([name, formula, convex], i) =>
         h(
           "div",
@@ -133,7 +129,7 @@ export class LossesIdea {
         ctx[k && !jump ? "lineTo" : "moveTo"](...plane.toScreen(z[k], v));
         last = v;
       }
-      ctx.strokeStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]);
+      ctx.strokeStyle = colourOf(name, t);
       ctx.lineWidth = name === "hinge" || name === "zero_one" ? 3 : 2.2;
       ctx.setLineDash(DASH[name]);
       ctx.stroke();
@@ -143,15 +139,13 @@ export class LossesIdea {
       [px] = plane.toScreen(z[k], 0);
     ctx.strokeStyle = t.faint;
     ctx.lineWidth = 1.2;
-    ctx.beginPath();
-    ctx.moveTo(px, 0);
-    ctx.lineTo(px, plane.size[1]);
-    ctx.stroke();
+    stroke(ctx, [
+      [px, 0],
+      [px, plane.size[1]],
+    ]);
     losses.forEach(([name], i) => {
-      const [x, y] = plane.toScreen(z[k], curves[i * n + k]);
-      ctx.beginPath();
-      ctx.arc(x, y, 5, 0, 7);
-      ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]);
+      trace(ctx, "circle", ...plane.toScreen(z[k], curves[i * n + k]), 5);
+      ctx.fillStyle = colourOf(name, t);
       ctx.fill();
     });
     ctx.font = "600 12.5px system-ui, sans-serif";
@@ -170,22 +164,15 @@ export class LossesIdea {
       ctx.fillStyle = t.plane;
       ctx.fillRect(x - 3, y - 12, ctx.measureText(TITLES[name]).width + 6, 16);
       ctx.globalAlpha = 1;
-      ctx.fillStyle = COLOURS[name] === null ? t.ink : classColour(COLOURS[name]);
+      ctx.fillStyle = colourOf(name, t);
       ctx.fillText(TITLES[name], x, y);
     });
-  }
-
-  svg() {
-    return this.plane.toSvg();
-  }
-  close() {
-    this.plane.close();
   }
 }
 
 function meter(share, name) {
   const bar = h("i", {});
   bar.style.width = `${Math.min(100, 100 * share)}%`;
-  bar.style.background = COLOURS[name] === null ? theme().ink : classColour(COLOURS[name]);
+  bar.style.background = colourOf(name, theme());
   return h("div", { class: "meter" }, bar);
 }

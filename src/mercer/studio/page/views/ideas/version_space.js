@@ -1,19 +1,16 @@
 // @ts-check
-import { h, show } from "../../dom.js";
-import { ask } from "../../link.js";
+import { complain, h, show } from "../../dom.js";
+import { path, polygon } from "../../drawing.js";
 import { classColour, trace } from "../../palette.js";
-import { Plane } from "../../plane.js";
-import { mean, path, Space, text3 } from "../../space.js";
-import { kept } from "../../state.js";
-import { saveStep } from "../../steps.js";
-import { complain, frame, picture } from "./frame.js";
+import { mean, Space, text3 } from "../../space.js";
+import { drawLine, frame, Idea, picture, twoClassPlane } from "./frame.js";
 
 const MARKS = { "ball centre": ["circle", 4], "analytic centre": ["triangle", 2], "centre of mass": ["diamond", 3] };
 
 // Every line that classifies the points correctly is a point of the sphere; three points leave a triangle.
-export class VersionSpaceIdea {
+export class VersionSpaceIdea extends Idea {
   constructor(host) {
-    this.settings = kept("version", {
+    super("version", {
       points: [
         [-1.1, 0.7, 0],
         [0.9, 1.1, 1],
@@ -28,40 +25,23 @@ export class VersionSpaceIdea {
     this.left = picture(body, "Lines that the centres stand for");
     this.right = picture(body, "The sphere of all lines; drag to turn");
     this.model = { points: this.settings.points, window: [-2.6, 2.6, -2, 2] };
-    this.plane = new Plane(
-      this.left.box,
-      this.model,
-      {
-        change: () => this.ask(),
-        choose: (k) => {
-          this.plane.current = k % 2;
-        },
-      },
-      { label: "Labelled points", words: this.left.words },
-    );
+    this.plane = twoClassPlane(this.left, this.model, "Labelled points", () => this.ask());
     this.plane.numbered = true;
     this.plane.most = 12;
     this.plane.least = 3;
-    this.plane.overlay = (ctx, plane, _t, layer) => {
-      if (layer === "below") this.paintLines(ctx, plane);
-    };
+    this.plane.under = (ctx, plane) => this.paintLines(ctx, plane);
     this.space = new Space(this.right.box, { label: "Sphere of weight vectors", words: this.right.words, zoom: 1.22 });
     this.space.things = () => this.things();
+    this.drawn = [this.space, this.plane];
     this.ask();
   }
 
   ask() {
-    ask(
-      "version_space",
-      { points: this.model.points, window: this.plane.view },
-      (header, arrays) => this.answered(header, arrays),
-      { sticky: true },
-    );
-    saveStep();
+    this.request("version_space", { points: this.model.points, window: this.plane.view });
   }
 
   answered(header, arrays) {
-    if (complain(this.left.notice, header)) {
+    if (complain(this.left.notice, header.error)) {
       this.found = null;
       this.space.draw();
       this.plane.draw();
@@ -135,17 +115,7 @@ export class VersionSpaceIdea {
     out.push({
       layer: front ? 3 : -5,
       at: [0, 0, 0],
-      draw: (ctx, project, t) => {
-        path(ctx, outline.map(project));
-        ctx.closePath();
-        ctx.fillStyle = t.accent;
-        ctx.globalAlpha = front ? 0.3 : 0.1;
-        ctx.fill();
-        ctx.globalAlpha = front ? 1 : 0.3;
-        ctx.strokeStyle = t.accent;
-        ctx.lineWidth = 2;
-        ctx.stroke();
-      },
+      draw: (ctx, project, t) => polygon(ctx, outline.map(project), t.accent, front ? 0.3 : 0.1, front ? 1 : 0.3, 2),
     });
     const per = found.walls.shape[1];
     found.signs.forEach((sign, i) =>
@@ -205,26 +175,12 @@ export class VersionSpaceIdea {
 
   paintLines(ctx, plane) {
     if (!this.found) return;
-    const far = 30;
     for (const [name, [, colour]] of Object.entries(MARKS)) {
-      const [w1, w2, b] = this.found.centres[name],
-        norm = Math.hypot(w1, w2);
-      if (norm < 1e-9) continue;
-      const [cx, cy] = [(-w1 * b) / norm ** 2, (-w2 * b) / norm ** 2];
-      ctx.beginPath();
-      ctx.moveTo(...plane.toScreen(cx - (far * w2) / norm, cy + (far * w1) / norm));
-      ctx.lineTo(...plane.toScreen(cx + (far * w2) / norm, cy - (far * w1) / norm));
+      const [w1, w2, b] = this.found.centres[name];
+      if (Math.hypot(w1, w2) < 1e-9) continue;
       ctx.strokeStyle = classColour(colour);
       ctx.lineWidth = 2.4;
-      ctx.stroke();
+      drawLine(ctx, plane, [w1, w2], b);
     }
-  }
-
-  svg() {
-    return this.space.toSvg();
-  }
-  close() {
-    this.plane.close();
-    this.space.close();
   }
 }

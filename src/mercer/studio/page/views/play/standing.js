@@ -1,7 +1,7 @@
 // @ts-check
 // How points stand to what was learnt, and whether anything was.
 
-import { CASES } from "../palette.js";
+import { CASES } from "../../palette.js";
 
 const REGION = { 0: "inside, α = 0", 1: "on the edge, 0 < α < bound", 3: "outside, α at its bound" };
 const CURVE = { 0: "inside the tube, α = 0", 1: "on the tube, 0 < α < C", 3: "outside the tube, α = C" };

@@ -1,16 +1,15 @@
 // @ts-check
 // Small bar charts of one value for each point: alpha in its box, the gradient about its threshold.
 
-import { classColour, theme } from "./palette.js";
+import { h } from "../../dom.js";
+import { sharpContext, stroke } from "../../drawing.js";
+import { classColour, theme } from "../../palette.js";
 
 export class Bars {
   constructor(height) {
-    this.canvas = document.createElement("canvas");
-    this.canvas.className = "bars";
+    this.canvas = h("canvas", { class: "bars", role: "img", "aria-label": "Bars, not drawn yet" });
     this.canvas.style.height = `${height}px`;
     this.height = height;
-    this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Bars, not drawn yet");
   }
 
   /**
@@ -20,13 +19,10 @@ export class Bars {
   draw({ values, labels, low, high, working = [], lines = [], label }) {
     const w = this.canvas.clientWidth || 300,
       hgt = this.height,
-      ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(w * ratio);
-    this.canvas.height = Math.round(hgt * ratio);
-    this.canvas.setAttribute("aria-label", label);
-    const ctx = this.canvas.getContext("2d"),
       t = theme();
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.canvas.setAttribute("aria-label", label);
+    const ctx = sharpContext(this.canvas, w, hgt);
+    ctx.clearRect(0, 0, w, hgt);
     const top = 8,
       bottom = hgt - 8,
       span = high - low || 1;
@@ -36,11 +32,12 @@ export class Bars {
     ctx.font = "11px system-ui, sans-serif";
     for (const [value, text] of lines) {
       ctx.strokeStyle = t.line;
+      ctx.lineWidth = 1;
       ctx.setLineDash([4, 4]);
-      ctx.beginPath();
-      ctx.moveTo(0, at(value));
-      ctx.lineTo(w, at(value));
-      ctx.stroke();
+      stroke(ctx, [
+        [0, at(value)],
+        [w, at(value)],
+      ]);
       ctx.setLineDash([]);
       ctx.fillStyle = t.faint;
       ctx.textAlign = "right";

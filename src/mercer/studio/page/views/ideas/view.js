@@ -1,16 +1,16 @@
 // @ts-check
 // See the idea: one picture for each, that can be moved.
 
-import { h } from "../dom.js";
-import { state } from "../state.js";
-import { saveStep } from "../steps.js";
-import { BoundsIdea } from "./ideas/bounds.js";
-import { DualBoxIdea } from "./ideas/dual_box.js";
-import { HullsIdea } from "./ideas/hulls.js";
-import { LiftLineIdea } from "./ideas/lift_line.js";
-import { LiftPlaneIdea } from "./ideas/lift_plane.js";
-import { LossesIdea } from "./ideas/losses.js";
-import { VersionSpaceIdea } from "./ideas/version_space.js";
+import { h } from "../../dom.js";
+import { state } from "../../state.js";
+import { saveStep } from "../../steps.js";
+import { BoundsIdea } from "./bounds.js";
+import { DualBoxIdea } from "./dual_box.js";
+import { HullsIdea } from "./hulls.js";
+import { LiftLineIdea } from "./lift_line.js";
+import { LiftPlaneIdea } from "./lift_plane.js";
+import { LossesIdea } from "./losses.js";
+import { VersionSpaceIdea } from "./version_space.js";
 
 /** @type {[key: string, title: string, about: string, Idea: new (host: HTMLElement) => any][]} */
 const IDEAS = [
