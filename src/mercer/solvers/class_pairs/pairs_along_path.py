@@ -27,13 +27,13 @@ MOSTLY_FREE = 0.75
 
 
 @jit
-def _gather(K: Array, places: IndexArray, rows: IndexArray, matrix: Array) -> None:
-    """matrix[a, b] = K at the places of the pair's points a and b; the rest of a row is zero."""
-    m = rows.shape[0]
+def _gather(K: Array, places: IndexArray, matrix: Array) -> None:
+    """matrix[a, b] = K at the places of a pair's points a and b; the rest of a row is zero."""
+    m = places.shape[0]
     for a in range(m):
-        source, target = K[places[rows[a]]], matrix[a]
+        source, target = K[places[a]], matrix[a]
         for b in range(m):
-            target[b] = source[places[rows[b]]]
+            target[b] = source[places[b]]
         for b in range(m, target.shape[0]):
             target[b] = K.dtype.type(0)
 
@@ -191,7 +191,7 @@ def solve_pair_paths(
         rows, beta, product, before = everywhere[:m], coefficients[:m], products[:m], starts[:m]
         width = (m + LANES - 1) // LANES * LANES
         matrix = buffer[: m * width].reshape((m, width))
-        _gather(K, places, rows, matrix)
+        _gather(K, places[rows], matrix)
         beta[:] = 0.0
         product[:] = 0.0
         for c in range(boxes.shape[0]):
