@@ -37,9 +37,7 @@ class CopiedRows(NamedTuple):
 
 
 @jit
-def _copy_row(
-    values: Array, is_known: Array, source: Array, places: IndexArray, diag: Array, i: int
-) -> None:
+def _copy_row(values: Array, is_known: Array, source: Array, places: IndexArray, diag: Array, i: int) -> None:
     there, here = source[places[i]], values[i]
     m = places.shape[0]
     for k in range(m):
@@ -60,7 +58,7 @@ def row_of(matrix: Array | CopiedRows, i: int) -> Array:
 
 
 @overload(row_of, inline="always")
-def _row_of(matrix, i):
+def _row_of(matrix, i):  # noqa: ARG001
     if not isinstance(matrix, types.BaseNamedTuple):
         return lambda matrix, i: matrix[i]
 
