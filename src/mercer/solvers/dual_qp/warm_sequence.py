@@ -40,7 +40,7 @@ from mercer.solvers.result import Solution, Status
 # A round reduces its violation to this share, or goes straight to the tolerance once below `NEAR`, which is relative to
 # the standard deviation of the linear term: of labels about 1, and of targets their own, wherever their zero is.
 ROUND_ACCURACY = 0.1
-NEAR = 0.3
+NEAR = 0.1
 # Above this share of the rows, all rows are used in place instead of copying some.
 WORTH_COPYING = 0.6
 # Coefficients grow with their box if the dual along them is largest beyond this share of its growth, else to that point
