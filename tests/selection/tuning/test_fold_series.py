@@ -11,7 +11,9 @@ from mercer import SVC, SVCCV
 from mercer.kernels import RBF
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.part_of_dual import widened
+from mercer.selection.tuning import fold_series
 from mercer.selection.tuning.fold_series import MANY_ROWS, FoldSeries
+from mercer.solvers.class_pairs import pairs_along_path
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
 
@@ -116,3 +118,23 @@ def test_the_refit_of_an_unfinished_setting_is_optimal():
         model = SVCCV([1000.0], [0.1], cv=cv).fit(X, y)
     assert model.cv_results_["unfinished"].tolist() == [1]
     assert model.status_ == Status.OPTIMAL
+
+
+def test_values_of_pairs_lose_nothing_in_single_precision_where_all_entries_are_nearly_one(rng):
+    """Coefficients in the hundreds times entries near one nearly cancel: sums of those would err by a hundredth."""
+    n, classes = 900, 3
+    y = rng.integers(0, classes, n)
+    X = rng.normal(size=(n, 4)) + y[:, None]
+    matrix = StoredMatrix.of(RBF(1e-4)(X).astype(np.float32))
+    train, held = np.flatnonzero(np.arange(n) % 5 > 0), np.arange(0, n, 5)
+    fold = series(matrix, train, held)
+    paths = fold_series._PairPaths(fold, [setup(y[train], C) for C in (64.0, 512.0)])
+    paths.run()
+    K, order = matrix.values.astype(np.float64), train[paths.order]
+    for c, values in enumerate(paths.values()):
+        for p, (i, j) in enumerate(paths.pairs):
+            expected = np.full(len(held), paths.report[c, p, pairs_along_path.BIAS])
+            for own, row in ((i, j - 1), (j, i)):
+                span = slice(paths.edges[own], paths.edges[own + 1])
+                expected += K[np.ix_(held, order[span])] @ paths.tables[c, row, span]
+            np.testing.assert_allclose(values[:, p], expected, atol=1e-3)

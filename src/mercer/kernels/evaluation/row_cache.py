@@ -16,19 +16,20 @@ from mercer.kernels.evaluation.tiles import SERIAL_ENTRIES
 def weighted_rows(store: Array, slots: IndexArray, weights: FloatArray, out: Array, begin: int, end: int) -> None:
     """out[begin:end] += sum_k weights[k] * store[slots[k], begin:end], four rows at a time."""
     vector_loop()
-    n = slots.shape[0]
+    # Slices from zero: an index that might be negative would keep the loops from becoming vector instructions.
+    n, part = slots.shape[0], out[begin:end]
     k = 0
     while k + 4 <= n:
-        first, second = store[slots[k]], store[slots[k + 1]]
-        third, fourth = store[slots[k + 2]], store[slots[k + 3]]
+        first, second = store[slots[k], begin:end], store[slots[k + 1], begin:end]
+        third, fourth = store[slots[k + 2], begin:end], store[slots[k + 3], begin:end]
         a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-        for i in range(begin, end):
-            out[i] += (a * first[i] + b * second[i]) + (c * third[i] + d * fourth[i])
+        for i in range(part.shape[0]):
+            part[i] += (a * first[i] + b * second[i]) + (c * third[i] + d * fourth[i])
         k += 4
     while k < n:
-        first, a = store[slots[k]], weights[k]
-        for i in range(begin, end):
-            out[i] += a * first[i]
+        first, a = store[slots[k], begin:end], weights[k]
+        for i in range(part.shape[0]):
+            part[i] += a * first[i]
         k += 1
 
 

@@ -184,6 +184,12 @@ class StoredMatrix(KernelMatrix):
     def rows(self, indices: IndexArray, stop: Stop | None = None) -> Array:
         return self.values[indices, : self.n]
 
+    def block(self, rows: IndexArray, columns: IndexArray) -> Array:
+        """K[rows, columns], in the matrix's dtype."""
+        out = np.empty((len(rows), len(columns)), self.dtype)
+        gather_rows(self.values, rows, columns, out, np.arange(len(rows)), self._row_workers(len(rows)))
+        return out
+
     def submatrix(self, indices: IndexArray, out: Array, stop: Stop | None = None) -> Array:
         gather_rows(self.values, indices, indices, out, np.arange(len(indices)), self._row_workers(len(indices)))
         return out
@@ -224,7 +230,7 @@ class StoredMatrix(KernelMatrix):
     def product_in_double(self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray) -> FloatArray:
         if self.dtype == np.float32 and self._source is not None:
             return self._source.product_in_double(columns, coefficients, rows)
-        return self.values[np.ix_(rows, columns)].astype(np.float64) @ coefficients
+        return self.block(rows, columns).astype(np.float64) @ coefficients
 
     def rows_in_double(self, indices: IndexArray) -> FloatArray:
         """Like `rows`, with entries in double precision if they can be computed."""

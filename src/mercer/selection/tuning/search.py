@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,8 +136,8 @@ class Search:
         elsewhere = workers_in_force()
         if elsewhere is None:
             names = {id(self.models[k]): k for k in numbers}
-            for group in chosen:
-                jobs += self._jobs(group, folds, names, workers, hopeless)
+            own = [self._jobs(group, folds, names, workers, hopeless) for group in chosen]
+            jobs += _side_by_side(own) if workers > 1 else chain.from_iterable(own)
         else:
             run_elsewhere(elsewhere, self, chosen, folds, hopeless)
         run_parallel(self._run_job, jobs, workers, self.limits.unwatched().stop)
@@ -261,3 +262,9 @@ class Search:
         self.table.score_time[number, fold] = time.perf_counter() - begin
         self.table.status[number, fold] = status
         self.table.state[number, fold] = DONE
+
+
+def _side_by_side(groups: Sequence[Sequence[Any]]) -> list[Any]:
+    """The jobs of two kernels in turns: while one thread makes a kernel's matrix, another need not wait for it."""
+    pairs = zip_longest(groups[::2], groups[1::2], fillvalue=())
+    return [job for pair in pairs for turn in zip_longest(*pair) for job in turn if job is not None]

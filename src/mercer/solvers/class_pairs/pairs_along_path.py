@@ -27,13 +27,13 @@ MOSTLY_FREE = 0.75
 
 
 @jit
-def _gather(K: Array, places: IndexArray, rows: IndexArray, matrix: Array) -> None:
-    """matrix[a, b] = K at the places of the pair's points a and b; the rest of a row is zero."""
-    m = rows.shape[0]
+def _gather(K: Array, places: IndexArray, matrix: Array) -> None:
+    """matrix[a, b] = K at the places of a pair's points a and b; the rest of a row is zero."""
+    m = places.shape[0]
     for a in range(m):
-        source, target = K[places[rows[a]]], matrix[a]
+        source, target = K[places[a]], matrix[a]
         for b in range(m):
-            target[b] = source[places[rows[b]]]
+            target[b] = source[places[b]]
         for b in range(m, target.shape[0]):
             target[b] = K.dtype.type(0)
 
@@ -52,17 +52,17 @@ def _rows_of(edges: IndexArray, i: int, j: int, rows: IndexArray) -> tuple[int, 
 
 
 @jit
-def _product(matrix: Array, beta: FloatArray, product: FloatArray) -> None:
-    """product = matrix beta in double precision, by one row of the symmetric matrix per support vector."""
+def _follow(matrix: Array, beta: FloatArray, before: FloatArray, product: FloatArray) -> None:
+    """product += matrix (beta - before) in double precision, by one row of the symmetric matrix per coefficient that
+    moved."""
     vector_loop()
     m = beta.shape[0]
-    for a in range(m):
-        product[a] = 0.0
     for b in range(m):
-        if beta[b] != 0.0:
-            row, factor = matrix[b], beta[b]
+        change = beta[b] - before[b]
+        if change != 0.0:
+            row = matrix[b]
             for a in range(m):
-                product[a] += factor * row[a]
+                product[a] += change * row[a]
 
 
 @jit
@@ -184,22 +184,23 @@ def solve_pair_paths(
     width = (largest + LANES - 1) // LANES * LANES
     buffer, work = np.empty(largest * width, K.dtype), np.empty((5, width), K.dtype)
     everywhere = np.empty(largest, np.int64)
-    coefficients, products = np.empty(largest), np.empty(largest)
+    coefficients, products, starts = np.empty(largest), np.empty(largest), np.empty(largest)
     for p in range(span[0], span[1]):
         i, j = pairs[p, 0], pairs[p, 1]
         m, own = _rows_of(edges, i, j, everywhere)
-        rows, beta, product = everywhere[:m], coefficients[:m], products[:m]
+        rows, beta, product, before = everywhere[:m], coefficients[:m], products[:m], starts[:m]
         width = (m + LANES - 1) // LANES * LANES
         matrix = buffer[: m * width].reshape((m, width))
-        _gather(K, places, rows, matrix)
+        _gather(K, places[rows], matrix)
         beta[:] = 0.0
         product[:] = 0.0
         for c in range(boxes.shape[0]):
             box, ridge = boxes[c], ridges[c]
             if c > 0:
                 _begin(rows, own, box, boxes[c - 1], ratios[c], beta, product)
+            before[:] = beta
             steps, solved = _solve(matrix, own, box, ridge, rows, tol, most_steps, beta, product, work)
-            _product(matrix, beta, product)
+            _follow(matrix, beta, before, product)
             report[c, p, STEPS], report[c, p, ENDING] = steps, SOLVED if solved else LEFT
             report[c, p, BIAS] = _bias(rows, own, box, ridge, beta, product)
             for a in range(m):

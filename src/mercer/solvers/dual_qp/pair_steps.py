@@ -19,6 +19,7 @@ import numpy as np
 from mercer._jit.compile import jit
 from mercer._jit.vectors import vector_loop
 from mercer._types import Array, FloatArray
+from mercer.solvers.dual_qp.copied_rows import CopiedRows, row_of
 from mercer.solvers.tolerances import SMALLEST_CURVATURE
 
 MASK = 1e30
@@ -137,7 +138,7 @@ def _end_down(beta: float, lower: float, kink: float) -> float:
 
 @jit
 def _step_pair(
-    matrix: Array,
+    matrix: Array | CopiedRows,
     gradient: Array,
     beta: FloatArray,
     lower: FloatArray,
@@ -151,7 +152,7 @@ def _step_pair(
 ) -> tuple[float, float]:
     """Move beta_i up and beta_j down by the optimal step; (step, curvature relative to the diagonal)."""
     scale = np.float64(diag[i]) + np.float64(diag[j])
-    curvature = scale - 2.0 * np.float64(matrix[i, j])
+    curvature = scale - 2.0 * np.float64(row_of(matrix, i)[j])
     push = (np.float64(gradient[i]) + np.float64(rise[i])) - (np.float64(gradient[j]) + np.float64(fall[j]))
     step = push / max(curvature, SMALLEST_CURVATURE)
     end_i, end_j = _end_up(beta[i], upper[i], kink), _end_down(beta[j], lower[j], kink)
@@ -168,7 +169,7 @@ def _step_pair(
 
 @jit
 def pair_steps(
-    matrix: Array,
+    matrix: Array | CopiedRows,
     gradient: Array,
     beta: FloatArray,
     lower: FloatArray,
@@ -186,17 +187,18 @@ def pair_steps(
     Returns (steps, highest, lowest, smallest curvature seen relative to the diagonal).
     """
     steps, worst_curvature = 0, 1.0
-    highest = _move_pair(matrix[0], matrix[0], gradient.dtype.type(0), gradient, rise, scores)
+    first = row_of(matrix, 0)
+    highest = _move_pair(first, first, gradient.dtype.type(0), gradient, rise, scores)
     while True:
         i = _index_of(scores, highest)
-        gain, lowest = _pair_gains(matrix[i], diag, gradient, fall, highest, diag[i], scores)
+        gain, lowest = _pair_gains(row_of(matrix, i), diag, gradient, fall, highest, diag[i], scores)
         has_diverged = not (abs(highest) < DIVERGED and abs(lowest) < DIVERGED)
         if highest - lowest <= tol or steps >= max_steps or has_diverged:
             return steps, highest, lowest, worst_curvature
         j = _partner(scores, gain, gradient, fall, highest)
         step, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, j)
         worst_curvature = min(worst_curvature, curvature)
-        highest = _move_pair(matrix[i], matrix[j], gradient.dtype.type(step), gradient, rise, scores)
+        highest = _move_pair(row_of(matrix, i), row_of(matrix, j), gradient.dtype.type(step), gradient, rise, scores)
         steps += 1
 
 

@@ -22,6 +22,7 @@ from typing import Self, cast
 
 import numpy as np
 
+from mercer._jit.compile import UNBOUNDED
 from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, IndexArray
@@ -31,15 +32,15 @@ from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.class_pairs.pairs_along_path import MOSTLY_FREE
 from mercer.solvers.dual_qp import decomposition
 from mercer.solvers.dual_qp.endings import NEVER_BINDS
+from mercer.solvers.dual_qp.survey import choose_undecided, survey
 from mercer.solvers.dual_qp.working_set import WorkingSet
-from mercer.solvers.dual_qp.working_set_selection import Violations
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status
 
 # A round reduces its violation to this share, or goes straight to the tolerance once below `NEAR`, which is relative to
-# the size of the linear term.
+# the standard deviation of the linear term: of labels about 1, and of targets their own, wherever their zero is.
 ROUND_ACCURACY = 0.1
-NEAR = 0.3
+NEAR = 0.1
 # Above this share of the rows, all rows are used in place instead of copying some.
 WORTH_COPYING = 0.6
 # Coefficients grow with their box if the dual along them is largest beyond this share of its growth, else to that point
@@ -171,14 +172,15 @@ class _Rounds:
         self.tol, self.limits, self.memory, self.buffers = tol, limits, memory, buffers
         self.is_hopeless = is_hopeless
         self.open = int(np.count_nonzero(problem.upper > problem.lower))
-        self.near = NEAR * max(1e-300, float(np.abs(problem.linear).max(initial=0.0)))
+        self.lower, self.upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
+        self.near = NEAR * float(np.std(problem.linear[problem.upper > problem.lower])) if self.open else 0.0
         self.iterations = 0
 
     def run(self) -> Solution | None:
         for _ in range(MOST_ROUNDS):
             gradient = _gradient(self.problem, self.state)
-            highest, lowest = self.problem.extremes(self.state.beta, gradient)
-            violation = self.problem.distance(highest, lowest)
+            highest, lowest = survey(self.state.beta, gradient, self.lower, self.upper, float(self.problem.kink))
+            violation = highest - lowest if self.problem.has_equality else max(highest, -lowest)
             if violation <= self.tol:
                 return self._solution(gradient, Status.OPTIMAL)
             ended = self._early_end()
@@ -187,7 +189,7 @@ class _Rounds:
             if self.is_hopeless is not None and self.is_hopeless(self.state.beta, self.state.product):
                 return None
             try:
-                stalled = self._round(gradient, violation, self.problem.middle(highest, lowest))
+                stalled = self._round(gradient, violation, cast(float, self.problem.middle(highest, lowest)))
             except Stopped:
                 continue
             if stalled:
@@ -200,7 +202,7 @@ class _Rounds:
             return Status.ITERATION_LIMIT
         return status
 
-    def _round(self, gradient: FloatArray, violation: float, level: float | FloatArray) -> bool:
+    def _round(self, gradient: FloatArray, violation: float, level: float) -> bool:
         """Solve one working set; whether it stalled."""
         state = self.state
         chosen = self._choose(gradient, violation, level)
@@ -216,11 +218,12 @@ class _Rounds:
             state.product += self.matrix.product(moved, change)
         return working.is_stalled or not np.abs(working.beta).max() < NEVER_BINDS
 
-    def _choose(self, gradient: FloatArray, violation: float, level: float | FloatArray) -> IndexArray:
-        everything = np.arange(len(self.problem))
-        found = Violations(self.problem, self.state.beta, gradient, level)
-        chosen = np.flatnonzero(~found.settled(0.5 * violation))
-        return everything if len(chosen) > WORTH_COPYING * self.open else chosen
+    def _choose(self, gradient: FloatArray, violation: float, level: float) -> IndexArray:
+        chosen, kink = np.empty(len(gradient), np.intp), float(self.problem.kink)
+        found = choose_undecided(
+            self.state.beta, gradient, self.lower, self.upper, kink, level, 0.5 * violation, chosen
+        )
+        return np.arange(len(gradient)) if found > WORTH_COPYING * self.open else chosen[:found]
 
     def _solution(self, gradient: FloatArray, status: Status) -> Solution:
         state = self.state

@@ -13,6 +13,7 @@ from mercer.kernels._types import Stop
 from mercer.kernels.evaluation.row_cache import add_weighted_rows
 from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix, is_ordered, padded
 from mercer.problems.svm.signed_dual import DualProblem
+from mercer.solvers.dual_qp.copied_rows import CopiedRows, copy_all
 from mercer.solvers.dual_qp.face_newton import newton_on_face
 from mercer.solvers.dual_qp.pair_steps import MASK, Groups, grouped_pair_steps, pair_steps, single_steps
 from mercer.solvers.limits import SLICE_SECONDS, Limits
@@ -55,14 +56,15 @@ class WorkingSet:
     ) -> None:
         self.problem = problem
         self.indices, self.split = _by_group(problem, indices)
-        self.values = self._matrix(problem, matrix, buffers, stop)
+        self._copied: CopiedRows | None = None
+        self._values = self._matrix(problem, matrix, buffers, stop)
         self.start = beta[self.indices]
         self.beta = self.start.copy()
         self.lower = np.maximum(problem.lower[self.indices], -UNBOUNDED)
         self.upper = np.minimum(problem.upper[self.indices], UNBOUNDED)
         self.bias = bias
         self.gradient = self._padded(gradient[self.indices] - problem.thresholds(bias, self.indices), 0.0)
-        self.diag = self._padded(self.values.diagonal(), 1.0)
+        self.diag = self._padded(self._values.diagonal(), 1.0) if self._copied is None else self._copied.diag
         self._set_masks()
         self._scores = np.empty_like(self.gradient)
         self._extremes = np.zeros((2, 2))
@@ -90,6 +92,9 @@ class WorkingSet:
         if plain and m == matrix.n and matrix.is_stored and is_ordered(self.indices):
             return cast(StoredMatrix, matrix).values
         values = scratch("working set", (m, padded(m)), matrix.dtype, buffers)
+        if matrix.is_stored and not problem.shift and problem.has_equality and self.split is None:
+            self._copied = self._on_demand(values, cast(StoredMatrix, matrix))
+            return values
         values[:, m:] = 0.0
         matrix.submatrix(self.indices, values, stop)
         if problem.shift:
@@ -98,6 +103,20 @@ class WorkingSet:
             values[np.arange(m), np.arange(m)] += problem.ridge[self.indices].astype(values.dtype)
         return values
 
+    def _on_demand(self, values: Array, matrix: StoredMatrix) -> CopiedRows:
+        diag = np.ones(values.shape[1], values.dtype)
+        diag[: len(values)] = matrix.values[self.indices, self.indices]
+        if self.problem.ridge is not None:
+            diag[: len(values)] += self.problem.ridge[self.indices].astype(values.dtype)
+        return CopiedRows(values, np.zeros(len(values), bool), matrix.values, self.indices, diag)
+
+    @property
+    def values(self) -> Array:
+        """K + s 11' + R among the chosen coordinates, rows padded with zeros."""
+        if self._copied is not None:
+            copy_all(*self._copied)
+        return self._values
+
     def _set_masks(self) -> None:
         kink = self.problem.kink
         rise, fall = np.where(self.beta < 0, kink, -kink), np.where(self.beta > 0, -kink, kink)
@@ -105,7 +124,7 @@ class WorkingSet:
         self.fall = self._padded(np.where(self.beta > self.lower, fall, MASK), MASK)
 
     def _padded(self, values: Array, filler: float) -> Array:
-        out = np.full(self.values.shape[1], filler, self.values.dtype)
+        out = np.full(self._values.shape[1], filler, self._values.dtype)
         out[: len(values)] = values
         return out
 
@@ -200,11 +219,11 @@ class WorkingSet:
 
     def _first_pace(self) -> int:
         # About 1 ns per entry of the rows that a step reads, on a slow machine.
-        return max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self.values.shape[1] + 1000.0)))
+        return max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self._values.shape[1] + 1000.0)))
 
     def _slice(self, tol: float, max_steps: int) -> int:
         steps, self.highest, self.lowest, curvature = self._steps(
-            self.values,
+            self._values if self._copied is None else self._copied,
             self.gradient,
             self.beta,
             self.lower,
@@ -213,7 +232,7 @@ class WorkingSet:
             self.diag,
             self.rise,
             self.fall,
-            self.values.dtype.type(tol),
+            self._values.dtype.type(tol),
             max_steps,
             self._scores,
         )
@@ -232,7 +251,7 @@ class WorkingSet:
     def own_product(self, n_jobs: int | None) -> FloatArray:
         """(K + s 11' + R) among the chosen coordinates times the change, from the stored entries."""
         moved, out = self._moved, np.zeros(len(self.indices))
-        add_weighted_rows(self.values, moved, self.beta[moved] - self.start[moved], out, thread_count(n_jobs))
+        add_weighted_rows(self._values, moved, self.beta[moved] - self.start[moved], out, thread_count(n_jobs))
         return out
 
 
