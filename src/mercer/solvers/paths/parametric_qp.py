@@ -265,8 +265,7 @@ class Homotopy:
         t = self.track
         out = np.zeros(len(t.state), bool)
         out[: self.n] = t.status == FREE
-        if t.has_equality:
-            out[self.n] = t.counts[N_FREE] > 0
+        out[self.n : self.n + t.has_equality] = t.counts[N_FREE] > 0
         return out
 
     def _what_is_left(self) -> tuple[FloatArray, FloatArray]:
@@ -328,7 +327,7 @@ class Homotopy:
         t.status[bounded] = BOUNDED
         self._take_sides()
         t.linear[:], t.bound[:], t.state[:], t.scalars[TOTAL] = linear, 0.0, 0.0, 0.0
-        t.state[self.n :] = bias if t.has_equality and t.counts[N_FREE] else 0.0
+        t.state[self.n : self.n + t.has_equality] = bias if t.counts[N_FREE] else 0.0
 
     def _bias_for(self, gradient: FloatArray) -> float:
         """An initial bias."""
