@@ -10,7 +10,7 @@ from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.limits import Limits
 from mercer.solvers.paths import exact_path
 from mercer.solvers.paths.exact_path import follow_path
-from mercer.solvers.paths.parametric_qp import Cycling
+from mercer.solvers.paths.parametric_events import Cycling
 from mercer.solvers.result import Status
 from tests.oracles import clarabel_qp
 

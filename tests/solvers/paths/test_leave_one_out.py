@@ -9,7 +9,7 @@ from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.paths import leave_one_out
-from mercer.solvers.paths.parametric_qp import Cycling
+from mercer.solvers.paths.parametric_events import Cycling
 
 
 def rows(n=18, seed=0):

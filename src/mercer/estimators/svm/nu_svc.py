@@ -20,8 +20,7 @@ from mercer.estimators.fitting.weights import row_weights
 from mercer.problems.svm.nu import NuMargin
 from mercer.solvers.calibration.out_of_fold import SCORE_TOL
 from mercer.solvers.dual_qp import resolved_margin
-from mercer.solvers.dual_qp.policy import is_exact
-from mercer.solvers.dual_qp.solve import solve_dual
+from mercer.solvers.dual_qp.solve import solve_for_scores
 
 if TYPE_CHECKING:
     from mercer.estimators.conformal.conformal import Conformal
@@ -341,11 +340,10 @@ the smaller class of 1 and 0, got 0.9; lower nu
 
         def again(problem: NuMargin, solution: "Solution") -> Callable[..., Any]:
             # Scores are divided by the margin, and so are their errors.
-            loosely = max(self.tol, SCORE_TOL * problem.margin(solution.bias))
+            more = {**options, "tol": self.tol, "score_tol": SCORE_TOL * problem.margin(solution.bias)}
 
             def solve_fold(dual: "DualProblem", matrix: "KernelMatrix", start: FloatArray | None) -> "Solution":
-                tol = self.tol if is_exact(matrix) else loosely
-                return solve_dual(dual, matrix, tol=tol, limits=limits.unwatched(), start=start, **options)
+                return solve_for_scores(dual, matrix, limits=limits.unwatched(), start=start, **more)
 
             return solve_fold
 

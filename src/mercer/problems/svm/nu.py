@@ -16,7 +16,7 @@ Such a point exists only if neither class weighs less than S: nu is at most
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -119,16 +119,16 @@ class NuMargin:
 
     def decision_values(self, projections: FloatArray, beta: FloatArray, biases: float | FloatArray) -> FloatArray:
         """f of the classifier, from <w, psi(x)> before it is divided by the margin."""
-        return projections / self.margin(biases) + self.intercept(beta, biases)
+        rho, middle = self._line(biases)
+        return projections / rho + middle / rho
 
     def margin(self, biases: float | FloatArray) -> float:
         """rho; 1 if there is no margin (w = 0), so that dividing by it changes nothing."""
-        biases = self._widened(biases)
-        return 0.5 * float(biases[1] - biases[0]) if self.has_margin(biases) else 1.0
+        return self._line(biases)[0]
 
-    def has_margin(self, biases: float | FloatArray) -> bool:
+    def has_margin(self, biases: float | tuple[float, float] | FloatArray) -> bool:
         """Whether rho is more than rounding of the biases, so that one can divide by it."""
-        low, high = np.broadcast_to(biases, 2)
+        low, high = _both(biases)
         return 0.5 * float(high - low) > max(NO_MARGIN * max(abs(low), abs(high)), SMALLEST)
 
     def is_zero(self, solution: "DualPoint", diag: FloatArray) -> bool:
@@ -137,7 +137,8 @@ class NuMargin:
 
     def is_resolved(self, biases: float | FloatArray, tol: float) -> bool:
         """Whether rho, which a solution to `tol` determines to about that, is large enough to divide by."""
-        return 0.5 * float(np.diff(np.broadcast_to(biases, 2))[0]) >= RESOLVED * tol
+        low, high = _both(biases)
+        return 0.5 * (high - low) >= RESOLVED * tol
 
     def finest(self, largest: float) -> float:
         """The tolerance below which the margin is zero, if k(x, x) is at most `largest`.
@@ -149,18 +150,24 @@ class NuMargin:
 
     def intercept(self, _beta: FloatArray, biases: float | FloatArray) -> float:
         """b / rho of the classifier."""
-        return float(np.mean(self._widened(biases))) / self.margin(biases)
+        rho, middle = self._line(biases)
+        return middle / rho
 
-    def _widened(self, biases: float | FloatArray) -> FloatArray:
+    def _line(self, biases: float | FloatArray) -> tuple[float, float]:
+        """(rho, b) of the classifier; rho is 1 if there is no margin."""
+        low, high = self._widened(biases)
+        return 0.5 * (high - low) if self.has_margin((low, high)) else 1.0, 0.5 * (low + high)
+
+    def _widened(self, biases: float | FloatArray) -> tuple[float, float]:
         """The biases of both classes, with that of a fully required class moved away."""
-        low, high = np.broadcast_to(biases, 2)  # a fit stopped at once has none
+        low, high = _both(biases)
         raw = self.weights * self.factors
         asked = 0.5 * self.nu * float(raw.sum()) / self._smaller(raw)
         if asked <= 1.0 or low >= high:
-            return np.array([low, high])
+            return low, high
         width = asked * (high - low)
         is_positive_lighter = raw[self.signs > 0].sum() < raw[self.signs < 0].sum()
-        return np.array([high - width, high] if is_positive_lighter else [low, low + width])
+        return (high - width, high) if is_positive_lighter else (low, low + width)
 
     def _primal(self, beta: FloatArray, projections: FloatArray, biases: FloatArray) -> float:
         b, rho = 0.5 * float(np.sum(biases)), 0.5 * float(biases[1] - biases[0])
@@ -181,3 +188,9 @@ class NuMargin:
         primal = self._primal(beta, projections, cast(FloatArray, dual.bias(beta, -projections)))
         value = dual.objective(beta, -projections)
         return Certificate.of(primal, value, **dual_conditions(dual, beta, -projections))
+
+
+def _both(biases: float | tuple[float, float] | FloatArray) -> tuple[float, float]:
+    """The biases of the two classes: a fit that was stopped at once has one number for both."""
+    low, high = cast(Any, biases if np.ndim(biases) else (biases, biases))
+    return float(low), float(high)

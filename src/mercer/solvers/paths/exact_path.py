@@ -23,13 +23,14 @@ from typing import Any, Self, cast
 import numpy as np
 
 from mercer._jit.threads import one_blas_thread
-from mercer._types import FloatArray, IndexArray
+from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
-from mercer.solvers.paths.parametric_qp import Cycling, Homotopy
+from mercer.solvers.paths.parametric_events import Cycling
+from mercer.solvers.paths.parametric_qp import Homotopy
 from mercer.solvers.paths.parametric_state import BOUNDED, N_EVENTS, N_PIECES, N_VALUES, TIME
 from mercer.solvers.result import Status, TracePoint
 
@@ -209,37 +210,34 @@ def _beginning(
     values: FloatArray, signs: FloatArray, weights: FloatArray, has_equality: bool, limits: Limits
 ) -> Homotopy:
     """The solution at C = 0, with the sets of the first piece."""
-    n = len(signs)
-    homotopy, sets, bias = Homotopy(values, signs, signs, np.zeros(n), has_equality), np.full(n, BOUNDED), 0.0
-    excess = float(signs @ weights)
+    excess, heavy = float(signs @ weights), signs * float(signs @ weights) > 0
     if has_equality and abs(excess) > SAME_WEIGHT * weights.sum():
-        heavy = np.flatnonzero(signs * excess > 0)
-        sets[heavy] = _lightest_share(values, signs, weights, heavy, limits).track.status
-        bias = float(np.sign(excess))
-    homotopy.begin(sets, np.zeros(n), bias)
+        homotopy, bounded, bias = _lightest_share(values, signs, weights, heavy, limits), ~heavy, float(np.sign(excess))
+    else:
+        homotopy = Homotopy(values, signs, signs, weights, has_equality)
+        bounded, bias = np.ones(len(signs), bool), 0.0
+    homotopy.begin(bounded, signs, bias)
     homotopy.drive(weights)
     return homotopy
 
 
 def _lightest_share(
-    values: FloatArray, signs: FloatArray, weights: FloatArray, heavy: IndexArray, limits: Limits
+    values: FloatArray, signs: FloatArray, weights: FloatArray, heavy: BoolArray, limits: Limits
 ) -> Homotopy:
     """How the heavier class balances the weight of the lighter one, per unit of C: exactly."""
-    n = len(signs)
-    light = np.setdiff1d(np.arange(n), heavy)
-    rates = signs[light] * weights[light]
-    linear = -(rates @ values[light])[heavy]
-    part = StoredMatrix(values).view(heavy)
-    reach = signs[heavy] * weights[heavy]
-    problem = DualProblem(linear, np.minimum(reach, 0.0), np.maximum(reach, 0.0), total=-float(rates.sum()))
-    scale = max(float(np.abs(linear).max()), 1e-300)
+    rates = np.where(heavy, 0.0, signs * weights)
+    linear, total = -(rates @ values)[: len(signs)], -float(rates.sum())
+    reach = (signs * weights)[heavy]
+    problem = DualProblem(linear[heavy], np.minimum(reach, 0.0), np.maximum(reach, 0.0), total=total)
+    part, scale = StoredMatrix(values).view(np.flatnonzero(heavy)), max(float(np.abs(linear[heavy]).max()), 1e-300)
+    beta = np.zeros(len(signs))
     for tol in NEARLY:
         found = solve_dual(problem, part, tol=tol * scale, limits=limits.unwatched().with_max_iter(-1), convex=True)
-        first = Homotopy(
-            part.values, linear, signs[heavy], weights[heavy], has_equality=True, total=cast(float, problem.total)
-        )
+        beta[heavy] = found.beta
+        # On all rows, so that the path can go on from here.
+        first = Homotopy(values, linear, signs, weights, has_equality=True, total=total)
         try:
-            return first.settle(found.beta, limits)
+            return first.settle(beta, limits, held=~heavy)
         except Cycling:
             continue
     raise Cycling

@@ -18,7 +18,8 @@ from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_c
 from mercer._types import FloatArray
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.solvers.dual_qp.solve import solve_dual
-from mercer.solvers.paths.parametric_qp import Cycling, Homotopy, Infeasible
+from mercer.solvers.paths.parametric_events import Cycling, Infeasible
+from mercer.solvers.paths.parametric_qp import Homotopy
 
 if TYPE_CHECKING:
     from mercer.problems.svm.soft_margin import SoftMargin

@@ -27,6 +27,14 @@ NO_RATE = 1e-11
 FOREVER = 1e300
 
 
+class Cycling(Exception):
+    """The ties do not resolve: the sets at this point could not be determined."""
+
+
+class Infeasible(Exception):
+    """No other point can compensate for the one that is moved."""
+
+
 @jit
 def _next_at_margin(t: "Track", noise: float) -> tuple[float, int]:
     """(step, point): the first non-free point to reach the margin."""

@@ -18,7 +18,7 @@ from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.solvers.dual_qp.bias import common_bias
 from mercer.solvers.linalg.definiteness import refuse_indefinite
 from mercer.solvers.paths import parametric_steps as steps
-from mercer.solvers.paths.parametric_events import FOREVER
+from mercer.solvers.paths.parametric_events import FOREVER, Cycling, Infeasible
 from mercer.solvers.paths.parametric_state import (
     AGE,
     BOUNDED,
@@ -50,19 +50,11 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 # How often sweeps are applied before values and rates are recomputed: rounding accumulates slowly.
-RENEW = 3
+RENEW = 6
 # A relative residual above this shows that the tableau has lost accuracy.
 ROUGH = 1e-10
 # A coefficient this close to a bound, relative to the box, is at it.
 AT_BOUND = 1e-9
-
-
-class Cycling(Exception):
-    """The ties do not resolve: the sets at this point could not be determined."""
-
-
-class Infeasible(Exception):
-    """No other point can compensate for the one that is moved."""
 
 
 class Homotopy:
@@ -184,7 +176,7 @@ class Homotopy:
         t.bound_rate[:] = bound_rate
         t.linear_rate[:] = 0.0 if linear_rate is None else linear_rate
         t.scalars[RATES_SCALE], t.scalars[TOTAL_RATE] = max(float(t.bound_rate.sum()), 1e-300), total_rate
-        t.scalars[HELD_RATE], t.counts[HELD_POINT] = 0.0, -1
+        t.scalars[HELD_RATE], t.counts[HELD_POINT], t.rate[:] = 0.0, -1, 0.0
         self.renew()
 
     def take_back(self, point: int) -> None:
@@ -244,14 +236,22 @@ class Homotopy:
     def renew(self) -> None:
         """Recompute values and rates of all points, which removes accumulated rounding."""
         self._carry_out()
-        self.track.rate[self._inside] = 0.0
-        first = self._what_is_left()
-        self._solve_for(*first)
-        rest = self._what_is_left()
-        if np.abs(rest[1][self._inside]).max(initial=0.0) > ROUGH * np.abs(first[1]).max(initial=0.0):
-            self._sweep_anew()
+        first = rest = self._what_is_left()
+        if self._is_rough(rest, first):
+            # From scratch: what one solution leaves over shows how accurate the tableau is.
+            if self.track.rate.any():
+                self.track.rate[:] = 0.0
+                first = self._what_is_left()
+            self._solve_for(*first)
+            rest = self._what_is_left()
+            if self._is_rough(rest, first):
+                self._sweep_anew()
         self._solve_for(*rest)
         self.track.counts[AGE] = 0
+
+    def _is_rough(self, rest: tuple[FloatArray, FloatArray], first: tuple[FloatArray, FloatArray]) -> bool:
+        """Whether more than rounding is left for the rates of the free points."""
+        return bool(np.abs(rest[1][self._inside]).max(initial=0.0) > ROUGH * np.abs(first[1]).max(initial=0.0))
 
     def _solve_for(self, left: FloatArray, push: FloatArray) -> None:
         """Correct values and rates by the tableau's solution for their residuals."""
@@ -265,8 +265,7 @@ class Homotopy:
         t = self.track
         out = np.zeros(len(t.state), bool)
         out[: self.n] = t.status == FREE
-        if t.has_equality:
-            out[self.n] = t.counts[N_FREE] > 0
+        out[self.n : self.n + t.has_equality] = t.counts[N_FREE] > 0
         return out
 
     def _what_is_left(self) -> tuple[FloatArray, FloatArray]:
@@ -296,23 +295,21 @@ class Homotopy:
 
     # --- starting ---------------------------------------------------------------------------
 
-    def settle(self, beta: FloatArray, limits: "Limits | None" = None) -> Self:
-        """Turn an approximate solution `beta` into the exact one.
+    def settle(self, beta: FloatArray, limits: "Limits | None" = None, held: BoolArray | None = None) -> Self:
+        """Turn an approximate solution `beta` into the exact one; the points `held` take no part in it.
 
         Coefficients near a bound are put there and the others made independent; p is shifted to where that is optimal,
         and then led back.
         """
-        self._sort(beta)
+        self._sort(beta, held)
         t, beta, total = self.track, self.beta, self.track.scalars[TOTAL]
         if t.has_equality:
             # The change of the sum caused by that is led back as well.
             t.scalars[TOTAL] = beta.sum()
         gradient, free = t.linear - self.values[:, : self.n] @ beta, t.status == FREE
         bias = self._bias_for(gradient)
-        distance = t.signs * (gradient - bias)
-        wrong = np.where(t.status == ZERO, distance > 0, distance < 0)
         # Mirrored beyond the margin: a point exactly at the margin would be a tie.
-        excess = np.where(wrong & (t.status != FREE), 2.0 * (bias - gradient), 0.0)
+        excess = np.where(t.side * (gradient - bias) > 0.0, 2.0 * (bias - gradient), 0.0)
         excess[free] = bias - gradient[free]
         t.linear[:] += excess
         t.counts[EXCHANGES] = 1
@@ -324,11 +321,13 @@ class Homotopy:
         self.forget()
         return self
 
-    def begin(self, sets: IndexArray, beta: FloatArray, bias: float) -> None:
-        """Start from these sets, free coefficients and bias; then `drive`."""
-        self._assign(sets, beta)
-        if self.track.has_equality and self.track.counts[N_FREE]:
-            self.track.state[self.n] = bias - self.track.shift * self.track.scalars[TOTAL]
+    def begin(self, bounded: BoolArray, linear: FloatArray, bias: float) -> None:
+        """Start where all bounds are zero, with `bounded` points at theirs and those free that are; then `drive`."""
+        t = self.track
+        t.status[bounded] = BOUNDED
+        self._take_sides()
+        t.linear[:], t.bound[:], t.state[:], t.scalars[TOTAL] = linear, 0.0, 0.0, 0.0
+        t.state[self.n : self.n + t.has_equality] = bias if t.counts[N_FREE] else 0.0
 
     def _bias_for(self, gradient: FloatArray) -> float:
         """An initial bias."""
@@ -342,18 +341,15 @@ class Homotopy:
         t.state[self.n] = bias - t.shift * t.scalars[TOTAL]
         return bias
 
-    def _sort(self, beta: FloatArray) -> None:
-        """Assign every point to its set by its coefficient."""
+    def _sort(self, beta: FloatArray, held: BoolArray | None) -> None:
+        """Assign every point to its set by its coefficient, and sweep the free ones into the tableau."""
         t = self.track
         alpha = t.signs * beta
         slack = AT_BOUND * np.minimum(t.bound, alpha.max(initial=0.0))
-        self._assign(np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE)), beta)
-
-    def _assign(self, sets: IndexArray, beta: FloatArray) -> None:
-        """Assign every point to its set, and sweep the free ones into the tableau."""
-        t = self.track
-        t.status[:] = sets
-        t.side[:] = np.where(t.status == ZERO, t.signs, np.where(t.status == BOUNDED, -t.signs, 0.0))
+        t.status[:] = np.where(alpha <= slack, ZERO, np.where(alpha >= t.bound - slack, BOUNDED, FREE))
+        if held is not None:
+            t.status[held] = HELD
+        self._take_sides()
         t.state[: self.n] = np.where(t.status == FREE, beta, 0.0)
         free = np.flatnonzero(t.status == FREE)
         while len(free):
@@ -363,6 +359,11 @@ class Homotopy:
                 while t.status[point] == FREE and not self._take_in(point):
                     self._move_along(point)
             free = free[1:]
+
+    def _take_sides(self) -> None:
+        """Note on which side of the margin every point must be."""
+        t = self.track
+        t.side[:] = np.where(t.status == ZERO, t.signs, np.where(t.status == BOUNDED, -t.signs, 0.0))
 
     def _take_in(self, point: int) -> bool:
         """Free a point at its present coefficient; False if its row depends on those of the free points."""
