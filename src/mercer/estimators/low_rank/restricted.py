@@ -41,7 +41,7 @@ FEW_VALUES = 2_000_000
 # Kernel values always allowed for a distance: a tenth of a second.
 FREE_ENTRIES = 10_000_000
 # Otherwise, this multiple of those between rows and landmarks: about a tenth of a fit.
-SHARE_OF_VALUES = 0.7
+SHARE_OF_VALUES = 1.0
 
 
 class Landmarks:

@@ -116,7 +116,8 @@ def _solved(
     proves: bool = False,
 ) -> list[BlockSolution]:
     each = zip(machines, starts, strict=True)
-    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits, proves) for machine, start in each]
+    keeps = blocks.keeps
+    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits, proves, keeps) for machine, start in each]
     for one, state in zip(steps, states or (), strict=states is not None):
         one.go_on(state)
     # Where cores are busy with other work, threads of BLAS wait for each other as long as all else takes.

@@ -14,6 +14,8 @@ from numpy.typing import DTypeLike
 from scipy.linalg import blas, lapack, solve_triangular
 
 from mercer._errors import NotPositiveSemidefiniteError
+from mercer._jit.lasting import lasting_empty
+from mercer._jit.scratch import scratch
 from mercer._jit.threads import run_parallel, thread_count
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels._types import Prepared, Span, Stop
@@ -129,14 +131,34 @@ class Basis:
 
     def coordinates(self, points: Prepared, stop: Stop | None = None) -> Array:
         """L^-1 k(Z, x) for prepared rows, shape (n, m), in their precision."""
-        out, marks = np.empty((len(points), self.size), points.dtype), self.landmarks(points.dtype)
+        out = lasting_empty((len(points), self.size), points.dtype)
+        self._for_panels(points, lambda begin, end: out[begin:end], lambda begin, rows: None, stop)
+        return out
+
+    def captured(self, points: Prepared, stop: Stop | None = None) -> Array:
+        """|L^-1 k(Z, x)|^2 for prepared rows, shape (n,): the part of k(x, x) that the landmarks span."""
+        out = np.empty(len(points), points.dtype)
+
+        def room(begin: int, end: int) -> Array:
+            return scratch("coordinates", (end - begin, self.size), points.dtype)
+
+        def done(begin: int, rows: Array) -> None:
+            np.einsum("ij,ij->i", rows, rows, out=out[begin : begin + len(rows)])
+
+        self._for_panels(points, room, done, stop)
+        return out
+
+    def _for_panels(
+        self, points: Prepared, room: Callable[[int, int], Array], done: Callable[[int, Array], None], stop: Stop | None
+    ) -> None:
+        """The coordinates of a few rows at a time, in the array that `room` gives for them, handed to `done`."""
+        dtype, marks = points.dtype, self.landmarks(points.dtype)
         multiplies = len(points) >= WORTH_AN_INVERSE * self.size
-        apply = blas.get_blas_funcs("trmm" if multiplies else "trsm", dtype=out.dtype)
-        lower = np.asfortranarray(self.inverse() if multiplies else self.factor, out.dtype)
+        apply = blas.get_blas_funcs("trmm" if multiplies else "trsm", dtype=dtype)
+        lower = np.asfortranarray(self.inverse() if multiplies else self.factor, dtype)
 
         def panel(span: Span) -> None:
-            begin, end = span
-            rows, part = out[begin:end], points.slice(begin, end)
+            rows, part = room(*span), points.slice(*span)
             for left, right in tiles.spans(len(marks)):
                 tiles.unless(stop)
                 self.kernel.tile(part, marks.slice(left, right), rows, 0, left)
@@ -144,10 +166,10 @@ class Basis:
             solved = apply(1.0, lower, rows.T, lower=1, overwrite_b=1)
             if not np.shares_memory(solved, rows):
                 rows[...] = solved.T
+            done(span[0], rows)
 
         length = min(PANEL, tiles.longest(points))
         run_parallel(panel, tiles.spans(len(points), length), thread_count(self.n_jobs), stop)
-        return out
 
     def inverse(self) -> FloatArray:
         """L^-1."""
