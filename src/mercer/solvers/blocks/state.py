@@ -1,6 +1,7 @@
 """An evaluation of a machine over blocks as arrays, so that another fit can ask for it again, to the same bits."""
 
 import numpy as np
+
 from mercer._types import FloatArray
 from mercer.solvers.blocks.passes import Evaluate, Place
 from mercer.solvers.elsewhere import State

@@ -132,33 +132,31 @@ class Basis:
     def coordinates(self, points: Prepared, stop: Stop | None = None) -> Array:
         """L^-1 k(Z, x) for prepared rows, shape (n, m), in their precision."""
         out = lasting_empty((len(points), self.size), points.dtype)
-        self._for_panels(points, lambda begin, end: out[begin:end], lambda begin, rows: None, stop)
+        write = self._writer(points, stop)
+        _by_panels(points, lambda span: write(span, out[slice(*span)]), self.n_jobs, stop)
         return out
 
     def captured(self, points: Prepared, stop: Stop | None = None) -> Array:
         """|L^-1 k(Z, x)|^2 for prepared rows, shape (n,): the part of k(x, x) that the landmarks span."""
-        out = np.empty(len(points), points.dtype)
-
-        def room(begin: int, end: int) -> Array:
-            return scratch("coordinates", (end - begin, self.size), points.dtype)
-
-        def done(begin: int, rows: Array) -> None:
-            np.einsum("ij,ij->i", rows, rows, out=out[begin : begin + len(rows)])
-
-        self._for_panels(points, room, done, stop)
-        return out
-
-    def _for_panels(
-        self, points: Prepared, room: Callable[[int, int], Array], done: Callable[[int, Array], None], stop: Stop | None
-    ) -> None:
-        """The coordinates of a few rows at a time, in the array that `room` gives for them, handed to `done`."""
-        dtype, marks = points.dtype, self.landmarks(points.dtype)
-        multiplies = len(points) >= WORTH_AN_INVERSE * self.size
-        apply = blas.get_blas_funcs("trmm" if multiplies else "trsm", dtype=dtype)
-        lower = np.asfortranarray(self.inverse() if multiplies else self.factor, dtype)
+        out, write = np.empty(len(points), points.dtype), self._writer(points, stop)
 
         def panel(span: Span) -> None:
-            rows, part = room(*span), points.slice(*span)
+            begin, end = span
+            rows = write(span, scratch("coordinates", (end - begin, self.size), points.dtype))
+            np.einsum("ij,ij->i", rows, rows, out=out[begin:end])
+
+        _by_panels(points, panel, self.n_jobs, stop)
+        return out
+
+    def _writer(self, points: Prepared, stop: Stop | None) -> Callable[[Span, Array], Array]:
+        """A function that writes the coordinates of some of the rows into an array for them, and returns it."""
+        marks = self.landmarks(points.dtype)
+        multiplies = len(points) >= WORTH_AN_INVERSE * self.size
+        apply = blas.get_blas_funcs("trmm" if multiplies else "trsm", dtype=points.dtype)
+        lower = np.asfortranarray(self.inverse() if multiplies else self.factor, points.dtype)
+
+        def write(span: Span, rows: Array) -> Array:
+            part = points.slice(*span)
             for left, right in tiles.spans(len(marks)):
                 tiles.unless(stop)
                 self.kernel.tile(part, marks.slice(left, right), rows, 0, left)
@@ -166,10 +164,9 @@ class Basis:
             solved = apply(1.0, lower, rows.T, lower=1, overwrite_b=1)
             if not np.shares_memory(solved, rows):
                 rows[...] = solved.T
-            done(span[0], rows)
+            return rows
 
-        length = min(PANEL, tiles.longest(points))
-        run_parallel(panel, tiles.spans(len(points), length), thread_count(self.n_jobs), stop)
+        return write
 
     def inverse(self) -> FloatArray:
         """L^-1."""
@@ -183,6 +180,11 @@ class Basis:
         """sum_i beta_i phi(x_i), for prepared rows in double precision and coefficients (n,) or (n, k)."""
         sums = tiles.product(self.kernel, self.landmarks(np.float64), points, beta, self.n_jobs, stop)
         return solve_triangular(self.factor, sums, lower=True)
+
+
+def _by_panels(points: Prepared, panel: Callable[[Span], object], n_jobs: int | None, stop: Stop | None) -> None:
+    length = min(PANEL, tiles.longest(points))
+    run_parallel(panel, tiles.spans(len(points), length), thread_count(n_jobs), stop)
 
 
 def coordinate_weights(
