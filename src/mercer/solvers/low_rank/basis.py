@@ -16,7 +16,7 @@ from scipy.linalg import blas, lapack, solve_triangular
 from mercer._errors import NotPositiveSemidefiniteError
 from mercer._jit.lasting import lasting_empty
 from mercer._jit.scratch import scratch
-from mercer._jit.threads import run_parallel, thread_count
+from mercer._jit.threads import blas_threads_for, run_parallel, thread_count
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels._types import Prepared, Span, Stop
 from mercer.kernels.evaluation import tiles
@@ -77,7 +77,8 @@ class Basis:
         np.fill_diagonal(gram, kernel.diag_of(points))
         if kernel.is_psd is not True and is_seen_indefinite(gram):
             raise indefinite(gram)
-        self.factor, self.jitter = jittered_factor(gram, dtype)
+        with blas_threads_for(len(gram)):
+            self.factor, self.jitter = jittered_factor(gram, dtype)
 
     @classmethod
     def of_factor(
@@ -170,7 +171,8 @@ class Basis:
 
     def inverse(self) -> FloatArray:
         """L^-1."""
-        return np.ascontiguousarray(lapack.dtrtri(self.factor, lower=1)[0])
+        with blas_threads_for(self.size):
+            return np.ascontiguousarray(lapack.dtrtri(self.factor, lower=1)[0])
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """L^-T w: the coefficients of the landmarks in the function with weights w, shape (m,) or (m, k)."""
