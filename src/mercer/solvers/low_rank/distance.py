@@ -30,7 +30,7 @@ CONFIDENCE = 0.95
 # Fewer sampled rows than this are uninformative.
 FEWEST = 200
 # An exact answer may cost this many times the kernel values of a bound.
-WORTH_ALL = 3.7
+WORTH_ALL = 2.5
 # One landmark in this many estimates how well a row is approximated; less than this share of k(x, x) is rounding.
 SOME, ROUNDING = 3, 1e-8
 # Share of the sample that sets the truncation level of the rest, and the ratio of that level to its largest value.
