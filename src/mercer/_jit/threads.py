@@ -12,12 +12,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
 from threadpoolctl import ThreadpoolController
 
 from mercer._jit.memory import room_for_a_thread
+
+# Up to this many unknowns, one thread solves a system of equations.
+ONE_THREAD = 2000
 
 _state_lock = threading.RLock()
 _pools = {}
@@ -103,6 +106,14 @@ def one_blas_thread() -> Iterator[None]:
             _blas["depth"] = max(0, _blas["depth"] - 1)
             if _blas["depth"] == 0:
                 _restore_blas()
+
+
+def blas_threads_for(m: int) -> AbstractContextManager[None]:
+    """Hold BLAS to one thread for equations with at most a few thousand unknowns, a tenth of a second's work.
+
+    Where cores are busy with other work, its threads wait for each other as long as all else takes.
+    """
+    return one_blas_thread() if m <= ONE_THREAD else nullcontext()
 
 
 class Stopped(Exception):

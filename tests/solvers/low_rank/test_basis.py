@@ -129,3 +129,10 @@ def test_the_jitter_is_a_share_of_the_largest_entry(dtype):
     np.testing.assert_allclose(factor @ factor.T, gram + jitter * np.eye(3), rtol=1e-12)
     assert 1e-3 <= jitter / (1e3 * np.finfo(dtype).eps) <= 1e3
     assert jittered_factor(np.zeros((2, 2)), dtype)[1] > 0.0
+
+
+@pytest.mark.parametrize("n", [70, 700])
+def test_what_landmarks_span_of_a_row_is_the_square_of_its_coordinates(n):
+    kernel = RBF(gamma=0.5)
+    basis, points = basis_of(kernel), kernel.prepare(X[:n])
+    np.testing.assert_allclose(basis.captured(points), np.sum(basis.coordinates(points) ** 2, axis=1), rtol=1e-12)

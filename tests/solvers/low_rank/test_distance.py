@@ -95,6 +95,12 @@ def test_a_bound_of_constants_is_little_more_than_they_are():
     assert 1.0 <= upper_bound(np.ones(100_000), 2.0) <= 1.01
 
 
+def test_a_bound_is_near_the_mean_of_many_samples():
+    # Two thousand of a deviation three times their mean: the normal approximation says 1.11.
+    found = [upper_bound(np.random.default_rng(seed).normal(1.0, 3.0, 2000), 30.0) for seed in range(30)]
+    assert 1.0 < np.mean(found) < 1.35
+
+
 def test_rare_large_values_are_allowed_for():
     # Once in a thousand times 500: a sample of 400 often meets none, and its mean is then half of the true one.
     rng, total = np.random.default_rng(0), 1000.0

@@ -39,9 +39,9 @@ FEW_ROWS = 4000
 # Up to this many kernel values, double precision takes no longer than the rest of the fit.
 FEW_VALUES = 2_000_000
 # Kernel values always allowed for a distance: a tenth of a second.
-FREE_ENTRIES = 10_000_000
+FREE_ENTRIES = 15_000_000
 # Otherwise, this multiple of those between rows and landmarks: about a tenth of a fit.
-SHARE_OF_VALUES = 0.7
+SHARE_OF_VALUES = 1.0
 
 
 class Landmarks:

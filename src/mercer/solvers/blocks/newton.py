@@ -14,14 +14,13 @@ Beyond `DIRECT` features the system is solved by conjugate gradients, with one p
 """
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from mercer._jit.threads import Stopped, one_blas_thread
+from mercer._jit.threads import Stopped, blas_threads_for
 from mercer._types import FloatArray
 from mercer.problems.linear.block_machine import BlockMachine, RowLosses
 from mercer.solvers.blocks.kept import Kept
@@ -40,8 +39,6 @@ SAMPLE_BYTES, SAMPLE_GAP = 2**25, 1e-2
 WORTH_A_SAMPLE, ROWS_FOR_EACH_FEATURE = 3, 50
 # The sample is taken from blocks of this many times as many rows, and from at least so many blocks.
 SPREAD, FEWEST_BLOCKS = 3, 8
-# Up to this many features, one thread solves the equations of a step: a tenth of a second at the most.
-ONE_THREAD = 2000
 
 
 def solve(
@@ -116,11 +113,11 @@ def _solved(
     proves: bool = False,
 ) -> list[BlockSolution]:
     each = zip(machines, starts, strict=True)
-    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits, proves) for machine, start in each]
+    keeps = blocks.keeps
+    steps = [Newton(machine, penalty, start, gap_tol, dtype, limits, proves, keeps) for machine, start in each]
     for one, state in zip(steps, states or (), strict=states is not None):
         one.go_on(state)
-    # Where cores are busy with other work, threads of BLAS wait for each other as long as all else takes.
-    with one_blas_thread() if penalty.m <= ONE_THREAD else nullcontext():
+    with blas_threads_for(penalty.m):
         _take_turns(blocks, steps, kept)
     return [one.solution() for one in steps]
 

@@ -50,6 +50,8 @@ class Evaluate:
         which saves a pass.
     curvature : float32, float64 or None
         The precision in which the Hessian is added up, if it is requested.
+    is_later : bool
+        Whether the Hessian is to be had later (`Curvature`): each block then tells the slopes of its rows' responses.
     """
 
     at: Place
@@ -57,6 +59,14 @@ class Evaluate:
     moved: Place | None = None
     narrower: float | None = None
     curvature: DTypeLike | None = np.float64
+    is_later: bool = False
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The Hessian in a precision, from the slopes that an evaluation told: only rows that move are read."""
+
+    dtype: DTypeLike
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,7 @@ class Asked:
 
     constant: float
     is_free: bool
-    what: Evaluate | Slopes | Multiply | Prove | Take
+    what: Evaluate | Curvature | Slopes | Multiply | Prove | Take
 
 
 @dataclass
@@ -194,7 +204,7 @@ def answer(
     asked : {machine: Asked}
     rows : sequence of RowLosses
         For each machine, whether it asks or not.
-    told : sequence of centres, coefficients or places
+    told : sequence of centres, slopes or places
         For each machine that asks.
     """
     sums, kept = Answers(), []
@@ -227,7 +237,8 @@ def _evaluate(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray |
         _response(each, sums[2 * k : 2 * k + 2], _curvature(features, each.slope, asked))
         for k, each in enumerate(found)
     ]
-    return Evaluation(found[0].loss, slopes, now, after[0] if after else None), moved_to
+    told = np.stack([each.slope for each in found]) if what.is_later else None
+    return Evaluation(found[0].loss, slopes, now, after[0] if after else None), (moved_to, told)
 
 
 def _curvature(features: Any, slope: FloatArray, asked: Asked) -> Array | None:
@@ -243,6 +254,11 @@ def _response(each: Responses, sums: FloatArray, H: Array | None) -> Response:
     return Response(
         sums[0], sums[1], each.balance, each.gain, each.square, each.envelope, each.distance, each.moving, each.idle, H
     )
+
+
+def _later_curvature(features: Any, asked: Asked, _rows: RowLosses, slope: FloatArray) -> tuple[Array, None]:
+    what: Any = asked.what
+    return gram(features, slope, asked.constant, what.dtype), None
 
 
 def _slopes(features: Any, asked: Asked, rows: RowLosses, centre: FloatArray | None) -> tuple[FloatArray, None]:
@@ -273,6 +289,7 @@ def _take(features: Any, _asked: Asked, _rows: RowLosses, places: IndexArray) ->
 
 _ANSWERS: dict[type, Any] = {
     Evaluate: _evaluate,
+    Curvature: _later_curvature,
     Slopes: _slopes,
     Multiply: _multiply,
     Prove: _prove,

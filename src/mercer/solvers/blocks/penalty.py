@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
+from mercer._jit.threads import blas_threads_for
 from mercer._types import Array, FloatArray
 
 # Relative increases of the diagonal, tried in turn until rounding no longer makes the matrix indefinite.
@@ -14,7 +15,8 @@ class Penalty:
 
     def __init__(self, m: int, factor: FloatArray | None) -> None:
         self.m, self.factor = m, factor
-        self.matrix = None if factor is None else np.tril(factor) @ np.tril(factor).T
+        with blas_threads_for(m):
+            self.matrix = None if factor is None else np.tril(factor) @ np.tril(factor).T
 
     def times(self, v: FloatArray) -> FloatArray:
         """L L' v."""

@@ -62,6 +62,10 @@ class FeatureBlocks(ABC):
         """(sum of the first parts of `work`'s answers, list of the second parts by block)."""
         return added(self.map(work, shared, own, dtype), owns=True)
 
+    def keeps(self, dtype: DTypeLike) -> bool:
+        """Whether the features are, or will be, in this process's memory: a few rows can then be read at any time."""
+        return False
+
     @property
     def n(self) -> int:
         """Number of rows."""
@@ -78,8 +82,8 @@ class LocalBlocks(FeatureBlocks):
 
     Parameters
     ----------
-    read : callable
-        ``read(i, dtype)`` gives the features of block i.
+    read : callable or None
+        ``read(i, dtype)`` gives the features of block i; None where a subclass has its own.
     sizes : sequence of int
     n_features : int
     n_jobs : int or None
@@ -89,14 +93,19 @@ class LocalBlocks(FeatureBlocks):
 
     def __init__(
         self,
-        read: Callable[[int, DTypeLike], Any],
+        read: Callable[[int, DTypeLike], Any] | None,
         sizes: Sequence[int],
         n_features: int,
         n_jobs: int | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        self.read, self.sizes, self.n_features = read, list(sizes), n_features
+        self._reader, self.sizes, self.n_features = read, list(sizes), n_features
         self.n_jobs, self.stop = n_jobs, stop
+
+    def read(self, place: int, dtype: DTypeLike) -> Any:
+        """The features of a block; valid until the thread asks for the next."""
+        assert self._reader is not None
+        return self._reader(place, dtype)
 
     def map(
         self, work: Callable[..., Any], shared: tuple[Any, ...], own: Sequence[Any], dtype: DTypeLike
@@ -132,7 +141,8 @@ class LocalBlocks(FeatureBlocks):
 
     def reader(self) -> Callable[[int, DTypeLike], Any]:
         """Reads a block in another process, so it must carry all it needs."""
-        return self.read
+        assert self._reader is not None
+        return self._reader
 
     def _elsewhere(self) -> Any:
         """The workers in force; a single block is not worth sending."""

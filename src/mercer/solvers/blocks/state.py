@@ -1,7 +1,6 @@
 """An evaluation of a machine over blocks as arrays, so that another fit can ask for it again, to the same bits."""
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from mercer._types import FloatArray
 from mercer.solvers.blocks.passes import Evaluate, Place
@@ -19,7 +18,7 @@ def state_of(request: Evaluate, centre: FloatArray | None) -> State:
     }
 
 
-def request_of(state: State, curvature: DTypeLike | None) -> Evaluate:
+def request_of(state: State) -> Evaluate:
     """Inverse of `state_of`."""
     step, moved, narrower = state["step"], state["moved"], state["narrower"]
     return Evaluate(
@@ -27,7 +26,6 @@ def request_of(state: State, curvature: DTypeLike | None) -> Evaluate:
         (step[:-1], float(step[-1])) if len(step) else None,
         place_of(moved) if len(moved) else None,
         float(narrower[0]) if len(narrower) else None,
-        curvature,
     )
 
 

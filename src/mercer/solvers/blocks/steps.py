@@ -1,6 +1,7 @@
 """The Newton steps of one machine, as a generator of requests to the blocks (see `mercer.solvers.blocks.newton`)."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -8,9 +9,12 @@ import numpy as np
 from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate
 from mercer.problems.linear.block_machine import BlockMachine
+from mercer.solvers.blocks.first_rounding import first_centre, mean_residual
+from mercer.solvers.blocks.line_search import crossing, root
 from mercer.solvers.blocks.passes import (
     PARTS,
     Asked,
+    Curvature,
     Evaluate,
     Evaluation,
     Multiply,
@@ -66,8 +70,9 @@ class Newton:
 
     def __init__(
         self, machine: BlockMachine, penalty: Penalty, start: BlockSolution | None, gap_tol: float,
-        dtype: np.dtype[Any], limits: Limits, proves: bool = True,
+        dtype: np.dtype[Any], limits: Limits, proves: bool = True, keeps: Callable[[Any], bool] = lambda _: False,
     ) -> None:  # fmt: skip
+        self._keeps = keeps
         self.proves, self.machine, self.penalty, self.gap_tol = proves, machine, penalty, gap_tol
         self.dtype, self.limits = dtype, limits
         m, rows = penalty.m, machine.rows(slice(0, 1))
@@ -78,9 +83,9 @@ class Newton:
         b, width = 0.0, np.inf
         if start is not None:
             v, b, width = penalty.coefficients(np.asarray(start.w)), float(start.bias), start.width
-        self.centre = self._first_centre(start) if self.has_kinks else None
+        self.centre = first_centre(machine, start) if self.has_kinks else None
         if self.has_kinks and not 0.0 < width < np.inf:
-            width = FIRST_WIDTH * self._mean_residual()
+            width = FIRST_WIDTH * mean_residual(machine)
         elif self.has_kinks:
             knows_rows = start is not None and len(start.beta) == len(machine.targets)
             width *= WIDTH_AFTER_ALL if knows_rows else WIDTH_AFTER_SAMPLE
@@ -102,24 +107,17 @@ class Newton:
         # The last requested evaluation with the centres at that time; the initial one; the present point.
         self._asked: tuple[Evaluate, FloatArray | None] | None = None
         self._next: Evaluate | None = None
+        # The precision of the features in that evaluation; the slopes it told, with those after moving last; and those
+        # whose Hessian is asked for.
+        self._asked_in = dtype
+        self._slopes: list[FloatArray] = []
+        self._moving: FloatArray | None = None
         self._state: State = {}
-
-    def _first_centre(self, start: BlockSolution | None) -> FloatArray:
-        """Given coefficients, or the middle of the box, so that the rounding covers both sides of the kink."""
-        dual = self.machine.rows(slice(None)).dual(self.machine.constant, self.machine.is_free)
-        if start is not None and len(start.beta) == len(dual):
-            return np.clip(start.beta, dual.lower, dual.upper)
-        return 0.5 * (dual.lower + dual.upper)
-
-    def _mean_residual(self) -> float:
-        if self.machine.loss.of == "margin":
-            return 1.0
-        targets = np.asarray(self.machine.targets, np.float64)
-        return max(float(np.mean(np.abs(targets - np.mean(targets)))), 1e-12)
 
     def told(self, span: slice) -> Any:
         """Per-machine data sent to the blocks beside the losses."""
-        return None if self.centre is None else self.centre[span]
+        own = self.centre if self._moving is None else self._moving
+        return None if own is None else own[span]
 
     def _ask(self, what: Any) -> Asked:
         return Asked(self.machine.constant, self.machine.is_free, what)
@@ -173,21 +171,40 @@ class Newton:
         # Ask now for what will be wanted once the answer arrives.
         is_likely = self.steps - self.moved_at >= PROMPT and self.penalty.m <= SPECULATES
         narrower = self._next_width(at) if self.has_kinks and is_likely else None
-        return Evaluate(at, step, self.moved, narrower, self._curvature())
+        return self._with_curvature(Evaluate(at, step, self.moved, narrower))
 
-    def _curvature(self) -> "np.dtype[Any] | None":
-        """The precision in which the Hessian is added up, if it is formed at all."""
+    def _with_curvature(self, request: Evaluate) -> Evaluate:
+        """The request with the precision of its Hessian, where that is formed at once.
+
+        Where features are kept, it waits until a step needs it: half of them are never needed.
+        """
         if self.penalty.m > DIRECT:
-            return None
-        return np.dtype(np.float64) if self.sums_in_double else self.dtype
+            return replace(request, curvature=None)
+        is_later = self._keeps(self.dtype)
+        return replace(request, curvature=None if is_later else self._sums_in(self.dtype), is_later=is_later)
+
+    def _sums_in(self, dtype: "np.dtype[Any]") -> "np.dtype[Any]":
+        """The precision in which the Hessian of such features is added up."""
+        return np.dtype(np.float64) if self.sums_in_double else dtype
 
     def _evaluate(self, request: Evaluate) -> Turn:
-        self._asked = request, self.centre
-        evaluation, moved_to = yield self._ask(request)
+        self._asked, self._asked_in = (request, self.centre), self.dtype
+        evaluation, told = yield self._ask(request)
+        moved_to, slopes = zip(*told, strict=True)
         if request.moved is not None:
             self.centre, self.moved = np.concatenate(moved_to), None
+        self._slopes = list(np.concatenate(slopes, axis=1)) if request.is_later else []
         self.at = request.at
         return evaluation
+
+    def _hessian(self, response: Response) -> Turn:
+        """That of the present response: at hand, or asked for now; None where it is never formed."""
+        if not self._slopes:
+            return response.H
+        before, self.dtype, self._moving = self.dtype, self._asked_in, self._slopes[0]
+        H, _ = yield self._ask(Curvature(self._sums_in(self.dtype)))
+        self.dtype, self._moving = before, None
+        return H
 
     def _move(self, evaluation: Evaluation) -> Turn:
         """The present responses become the centres, and the width shrinks."""
@@ -195,6 +212,7 @@ class Newton:
         self.at = self.at._replace(width=self._next_width(self.at))
         self.moved_at = self.steps
         if evaluation.after is not None:
+            self._slopes = self._slopes[1:]
             return evaluation.after
         again = yield from self._evaluate(self._request(self.at, None))
         return again.now
@@ -216,14 +234,14 @@ class Newton:
         t = np.concatenate([[0.0], PARTS, [1.0]])
         slopes = np.concatenate([[fell], along[0] + along[1] * PARTS + evaluation.slopes, [rises]])
         for _ in range(MOST_LOOKS):
-            place = _crossing(slopes)
+            place = crossing(slopes)
             if slopes[place + 1] <= TOO_LONG * abs(fell) or rises <= 0.0:
                 break
             inside = np.linspace(t[place], t[place + 1], LOOKS + 2)[1:-1]
             found, _ = yield self._ask(Slopes(begin, (dv, db), inside))
             slopes = np.concatenate([[slopes[place]], along[0] + along[1] * inside + found, [slopes[place + 1]]])
             t = np.concatenate([[t[place]], inside, [t[place + 1]]])
-        share = _root(t, slopes)
+        share = root(t, slopes)
         end = Place(begin.v + share * dv, begin.b + share * db, begin.width)
         return (yield from self._evaluate(self._request(end, None)))
 
@@ -249,16 +267,17 @@ class Newton:
         return float(residual @ residual + gradient[-1] ** 2) <= INNER * response.distance
 
     def _step(self, gradient: FloatArray, response: Response) -> Turn:
-        if response.H is None:
+        H = yield from self._hessian(response)
+        if H is None:
             return (yield from self._conjugate_gradients(-gradient))
         system = -gradient, self.machine.constant, self.weight
-        step = self.penalty.step(response.H, *system, is_damped=response.H.dtype == np.float64)
+        step = self.penalty.step(H, *system, is_damped=H.dtype == np.float64)
         if step is not None:
             return step
         # The sums alone made it indefinite: rounded features are features too, and their squares are not negative.
         self.sums_in_double = 1
         again = yield from self._evaluate(self._request(self.at, None))
-        return self.penalty.step(again.now.H, *system)
+        return self.penalty.step((yield from self._hessian(again.now)), *system)
 
     def _conjugate_gradients(self, g: FloatArray) -> Turn:
         """Conjugate gradients (Hestenes & Stiefel 1952), one pass over the blocks per iteration."""
@@ -365,7 +384,7 @@ class Newton:
         self.dtype, self.coarsest = np.dtype(f"f{int(fine)}"), np.dtype(f"f{int(coarse)}")
         self.counts, self.best = (int(moving), int(idle)), place_of(state["best"])
         self.centre = state["centre"] if self.has_kinks else None
-        self._state, self._next = state, request_of(state, self._curvature())
+        self._state, self._next = state, self._with_curvature(request_of(state))
 
     def solution(self) -> BlockSolution:
         """The best point found."""
@@ -376,17 +395,3 @@ class Newton:
             self.penalty.weights(v).copy(), v.copy(), float(self.best.b), beta, status, self.steps,
             self.certificate, self.trace, self.best.width, self.image,
         )  # fmt: skip
-
-
-def _crossing(slopes: FloatArray) -> int:
-    """The last point before the slope turns positive."""
-    return max(0, int(np.argmax(slopes > 0.0)) - 1)
-
-
-def _root(t: FloatArray, slopes: FloatArray) -> float:
-    """The zero of the slopes along a step, which increase with t."""
-    if not (slopes > 0.0).any():
-        return float(t[-1])
-    place = _crossing(slopes)
-    low, high = min(slopes[place], 0.0), slopes[place + 1]
-    return float(t[place] + (t[place + 1] - t[place]) * (-low / (high - low))) or float(t[place + 1])

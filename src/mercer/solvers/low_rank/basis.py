@@ -14,7 +14,9 @@ from numpy.typing import DTypeLike
 from scipy.linalg import blas, lapack, solve_triangular
 
 from mercer._errors import NotPositiveSemidefiniteError
-from mercer._jit.threads import run_parallel, thread_count
+from mercer._jit.lasting import lasting_empty
+from mercer._jit.scratch import scratch
+from mercer._jit.threads import blas_threads_for, run_parallel, thread_count
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels._types import Prepared, Span, Stop
 from mercer.kernels.evaluation import tiles
@@ -75,7 +77,8 @@ class Basis:
         np.fill_diagonal(gram, kernel.diag_of(points))
         if kernel.is_psd is not True and is_seen_indefinite(gram):
             raise indefinite(gram)
-        self.factor, self.jitter = jittered_factor(gram, dtype)
+        with blas_threads_for(len(gram)):
+            self.factor, self.jitter = jittered_factor(gram, dtype)
 
     @classmethod
     def of_factor(
@@ -129,14 +132,32 @@ class Basis:
 
     def coordinates(self, points: Prepared, stop: Stop | None = None) -> Array:
         """L^-1 k(Z, x) for prepared rows, shape (n, m), in their precision."""
-        out, marks = np.empty((len(points), self.size), points.dtype), self.landmarks(points.dtype)
-        multiplies = len(points) >= WORTH_AN_INVERSE * self.size
-        apply = blas.get_blas_funcs("trmm" if multiplies else "trsm", dtype=out.dtype)
-        lower = np.asfortranarray(self.inverse() if multiplies else self.factor, out.dtype)
+        out = lasting_empty((len(points), self.size), points.dtype)
+        write = self._writer(points, stop)
+        _by_panels(points, lambda span: write(span, out[slice(*span)]), self.n_jobs, stop)
+        return out
+
+    def captured(self, points: Prepared, stop: Stop | None = None) -> Array:
+        """|L^-1 k(Z, x)|^2 for prepared rows, shape (n,): the part of k(x, x) that the landmarks span."""
+        out, write = np.empty(len(points), points.dtype), self._writer(points, stop)
 
         def panel(span: Span) -> None:
             begin, end = span
-            rows, part = out[begin:end], points.slice(begin, end)
+            rows = write(span, scratch("coordinates", (end - begin, self.size), points.dtype))
+            np.einsum("ij,ij->i", rows, rows, out=out[begin:end])
+
+        _by_panels(points, panel, self.n_jobs, stop)
+        return out
+
+    def _writer(self, points: Prepared, stop: Stop | None) -> Callable[[Span, Array], Array]:
+        """A function that writes the coordinates of some of the rows into an array for them, and returns it."""
+        marks = self.landmarks(points.dtype)
+        multiplies = len(points) >= WORTH_AN_INVERSE * self.size
+        apply = blas.get_blas_funcs("trmm" if multiplies else "trsm", dtype=points.dtype)
+        lower = np.asfortranarray(self.inverse() if multiplies else self.factor, points.dtype)
+
+        def write(span: Span, rows: Array) -> Array:
+            part = points.slice(*span)
             for left, right in tiles.spans(len(marks)):
                 tiles.unless(stop)
                 self.kernel.tile(part, marks.slice(left, right), rows, 0, left)
@@ -144,14 +165,14 @@ class Basis:
             solved = apply(1.0, lower, rows.T, lower=1, overwrite_b=1)
             if not np.shares_memory(solved, rows):
                 rows[...] = solved.T
+            return rows
 
-        length = min(PANEL, tiles.longest(points))
-        run_parallel(panel, tiles.spans(len(points), length), thread_count(self.n_jobs), stop)
-        return out
+        return write
 
     def inverse(self) -> FloatArray:
         """L^-1."""
-        return np.ascontiguousarray(lapack.dtrtri(self.factor, lower=1)[0])
+        with blas_threads_for(self.size):
+            return np.ascontiguousarray(lapack.dtrtri(self.factor, lower=1)[0])
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """L^-T w: the coefficients of the landmarks in the function with weights w, shape (m,) or (m, k)."""
@@ -161,6 +182,11 @@ class Basis:
         """sum_i beta_i phi(x_i), for prepared rows in double precision and coefficients (n,) or (n, k)."""
         sums = tiles.product(self.kernel, self.landmarks(np.float64), points, beta, self.n_jobs, stop)
         return solve_triangular(self.factor, sums, lower=True)
+
+
+def _by_panels(points: Prepared, panel: Callable[[Span], object], n_jobs: int | None, stop: Stop | None) -> None:
+    length = min(PANEL, tiles.longest(points))
+    run_parallel(panel, tiles.spans(len(points), length), thread_count(n_jobs), stop)
 
 
 def coordinate_weights(

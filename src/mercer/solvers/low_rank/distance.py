@@ -5,9 +5,9 @@ i is drawn with probability proportional to :math:`\ell_i = |\beta_i| \sqrt{d_i}
 residual of k(x_i, x_i) after a third of the landmarks; then :math:`X_i = T \beta_i r_i / \ell_i` with
 :math:`T = \sum_i \ell_i` has mean q. By the Cauchy-Schwarz inequality :math:`|X_i| \le T \sqrt q`, which is far larger
 than most. So the mean is bounded in two parts: that of the values truncated at a level set by a tenth of the sample,
-by an empirical Bernstein bound (Maurer & Pontil 2009, theorem 4); and that of the excess, by the largest possible
-value times the probability of exceeding the level (Clopper & Pearson 1934). Together they give an inequality in
-:math:`\sqrt q`, which is solved.
+by betting against it (Waudby-Smith & Ramdas 2023); and that of the excess, by the largest possible value times the
+probability of exceeding the level (Clopper & Pearson 1934). Together they give an inequality in :math:`\sqrt q`, which
+is solved.
 
 Cost: n_sv^2 / 2 kernel values in double precision, or s n_sv for s rows.
 """
@@ -30,11 +30,16 @@ CONFIDENCE = 0.95
 # Fewer sampled rows than this are uninformative.
 FEWEST = 200
 # An exact answer may cost this many times the kernel values of a bound.
-WORTH_ALL = 3.7
+WORTH_ALL = 2.5
 # One landmark in this many estimates how well a row is approximated; less than this share of k(x, x) is rounding.
 SOME, ROUNDING = 3, 1e-8
 # Share of the sample that sets the truncation level of the rest, and the ratio of that level to its largest value.
 PILOT, ABOVE = 0.1, 2.0
+# Share of the risk that goes to the probability of exceeding the level, whose factor is large; and the most that a bet
+# may lose.
+RISK_OF_EXCESS, STAKE = 0.7, 0.75
+# Halvings of the interval from 0 to the level in which the bound is sought.
+HALVINGS = 30
 
 
 def by_lengths(diagonal: FloatArray, beta: FloatArray) -> float:
@@ -140,8 +145,7 @@ def half_energy(
 def left_of_rows(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
     """The residual of k(x, x) for prepared rows; a subset of the landmarks leaves at least as much."""
     diagonal = np.maximum(basis.kernel.diag_of(points), 0.0)
-    some = basis.coordinates(points, stop)
-    return np.maximum(diagonal - np.einsum("ij,ij->i", some, some), ROUNDING * diagonal)
+    return np.maximum(diagonal - basis.captured(points, stop), ROUNDING * diagonal)
 
 
 def _residuals(
@@ -157,14 +161,33 @@ def _residuals(
 
 def upper_bound(samples: FloatArray, total: float, confidence: float = CONFIDENCE) -> float:
     """An upper confidence bound of their mean q, for samples that cannot exceed total * sqrt(q)."""
-    risk, few = 0.5 * (1.0 - confidence), max(1, int(PILOT * len(samples)))
-    level = ABOVE * float(np.abs(samples[:few]).max())
-    rest = samples[few:]
-    cut, log = np.clip(rest, -level, level), float(np.log(2.0 / risk))
-    within = float(cut.mean()) + np.sqrt(2.0 * float(cut.var(ddof=1)) * log / len(rest))
-    within += 7.0 * 2.0 * level * log / (3.0 * (len(rest) - 1))
+    risk, few = 1.0 - confidence, max(1, int(PILOT * len(samples)))
+    pilot, rest = samples[:few], samples[few:]
+    level = ABOVE * float(np.abs(pilot).max())
+    within = _by_betting(np.minimum(rest, level), level, float(pilot.std()), (1.0 - RISK_OF_EXCESS) * risk)
     beyond = int(np.sum(rest > level))
-    share = float(stats.beta.ppf(1.0 - risk, beyond + 1, len(rest) - beyond))
-    root = 0.5 * (share * total + np.sqrt((share * total) ** 2 + 4.0 * max(0.0, within)))
+    share = float(stats.beta.ppf(1.0 - RISK_OF_EXCESS * risk, beyond + 1, len(rest) - beyond))
+    root = 0.5 * (share * total + np.sqrt((share * total) ** 2 + 4.0 * within))
     # By the triangle inequality.
     return min(float(root) ** 2, total**2)
+
+
+def _by_betting(samples: FloatArray, level: float, deviation: float, risk: float) -> float:
+    """An upper confidence bound, at least 0, of the mean of samples that do not exceed `level`.
+
+    Whoever bets against each sample that it exceeds a supposed mean m has the capital prod_i (1 + bet (m - x_i)) in the
+    end, which is never negative. Where m is the mean, a fair game, it exceeds 1 / risk with a probability of at most
+    `risk` (Ville 1939). It grows with m, so the bound is where it reaches that. The bet is about the best one for the
+    deviation of other samples.
+    """
+    goal = -float(np.log(risk))
+    bet = min(np.sqrt(2.0 * goal / len(samples)) / max(deviation, 1e-300), STAKE / max(level, 1e-300))
+
+    def refutes(mean: float) -> bool:
+        return float(np.log1p(bet * (mean - samples)).sum()) >= goal
+
+    low, high = 0.0, level
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if refutes(middle) else (middle, high)
+    return high

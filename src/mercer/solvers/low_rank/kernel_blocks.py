@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mercer._jit.lasting import lasting_empty
 from mercer._jit.scratch import scratch
 from mercer._types import Array, FloatArray
 from mercer.kernels._types import Stop
@@ -96,7 +97,7 @@ class KernelBlocks(LocalBlocks):
     def __init__(
         self, basis: "Basis", rows: RowBlocks, memory: int, n_jobs: int | None = None, stop: Stop | None = None
     ) -> None:
-        super().__init__(self._read, rows.sizes, basis.size, n_jobs, stop)
+        super().__init__(None, rows.sizes, basis.size, n_jobs, stop)
         self.basis, self.rows, self._memory = basis, rows, memory
         self._kept: dict[Any, tuple[Array | None, Array]] = {}
         self._spans = self.spans()
@@ -129,13 +130,20 @@ class KernelBlocks(LocalBlocks):
         """
         if dtype in self._kept:
             return
-        size = self.n * self.basis.size * dtype.itemsize
-        has_room = size <= self._memory and not self._kept
-        self._memory -= size if has_room else 0
-        values = np.empty((self.n, self.basis.size), dtype) if has_room else None
+        values = lasting_empty((self.n, self.basis.size), dtype) if self._has_room(dtype) else None
+        self._memory -= 0 if values is None else values.nbytes
         self._kept[dtype] = values, np.zeros(len(self.sizes), dtype=bool)
 
-    def _read(self, place: int, dtype: DTypeLike) -> Array:
+    def _has_room(self, dtype: np.dtype[Any]) -> bool:
+        return not self._kept and self.n * self.basis.size * dtype.itemsize <= self._memory
+
+    def keeps(self, dtype: DTypeLike) -> bool:
+        dtype = np.dtype(dtype)
+        if self._elsewhere() is not None:
+            return False
+        return self._kept[dtype][0] is not None if dtype in self._kept else self._has_room(dtype)
+
+    def read(self, place: int, dtype: DTypeLike) -> Array:
         dtype = np.dtype(dtype)
         span, (values, is_there) = self._spans[place], self._kept[dtype]
         if values is not None and is_there[place]:
