@@ -5,8 +5,9 @@
 
 Linear machines by their loss, and `low_rank`: an SVC with a Gaussian kernel over landmarks.
 
-The data are made and written to a temporary folder, a part at a time. One child process reads them as often as asked
-and does nothing else; another fits. Both begin with a warm disk cache where the files fit into it.
+The data are made and written a part at a time, to a temporary folder or to `--folder`, where they stay for the next
+time. One child process reads them as often as asked and does nothing else; another fits. Both begin with a warm disk
+cache where the files fit into it.
 """
 
 import argparse
@@ -126,8 +127,10 @@ def in_child(folder, loss, options):
 def report(options):
     """Write, read, fit, and print a table."""
     with tempfile.TemporaryDirectory(prefix="mercer-out-of-core-") as name:
-        folder = Path(name)
-        write(folder, options.rows, options.columns)
+        folder = options.folder or Path(name)
+        if not list(folder.glob("*.parquet")):
+            folder.mkdir(parents=True, exist_ok=True)
+            write(folder, options.rows, options.columns)
         size = sum(path.stat().st_size for path in folder.iterdir())
         once, once_worked = (min(each) for each in zip(*(read_once(folder) for _ in range(2)), strict=True))
         print(f"{options.rows:,} rows of {options.columns} columns, {size / 2**30:.2f} GiB; read once in {once:.2f} s "
@@ -159,6 +162,7 @@ def main():
     parser.add_argument("--C", type=float, default=1.0)
     parser.add_argument("--losses", nargs="+", choices=(*LOSSES, "low_rank"), default=LOSSES)
     parser.add_argument("--landmarks", type=int, default=200)
+    parser.add_argument("--folder", type=Path, default=None, help="where the rows are, or are written and stay")
     parser.add_argument("--child", type=Path, default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child is None:

@@ -156,6 +156,14 @@ class BlockMachine:
         """Whether the bias is left out of the penalty."""
         return self.bias == "free"
 
+    @property
+    def spread(self) -> float:
+        """The size of a residual at the beginning: 1 if the loss is of the margin."""
+        if self.loss.of == "margin":
+            return 1.0
+        targets = np.asarray(self.targets, np.float64)
+        return max(float(np.mean(np.abs(targets - np.mean(targets)))), 1e-12)
+
     def rows(self, place: slice | IndexArray) -> RowLosses:
         """The losses of some rows."""
         C = self.C if np.ndim(self.C) == 0 else self.C[place]

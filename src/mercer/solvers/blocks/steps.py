@@ -8,6 +8,7 @@ import numpy as np
 from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate
 from mercer.problems.linear.block_machine import BlockMachine
+from mercer.solvers.blocks.line_search import crossing, root
 from mercer.solvers.blocks.passes import (
     PARTS,
     Asked,
@@ -52,7 +53,8 @@ HOPELESS_IN_SINGLE, HOPELESS = 6, 25
 CG_STEPS, CG_TOL = 30, 0.1
 # Share of the gap asked for that is reached in single precision, so that double precision does not refute it.
 IN_SINGLE = 0.95
-
+# Share of the gap asked for that is expected after the next step where a certificate takes the place of its evaluation.
+EXPECTED = 0.1
 
 # The progress of the steps apart from points: integers, then floats.
 _COUNTS = ("steps", "moved_at", "last_better", "sums_in_double")
@@ -80,7 +82,7 @@ class Newton:
             v, b, width = penalty.coefficients(np.asarray(start.w)), float(start.bias), start.width
         self.centre = self._first_centre(start) if self.has_kinks else None
         if self.has_kinks and not 0.0 < width < np.inf:
-            width = FIRST_WIDTH * self._mean_residual()
+            width = FIRST_WIDTH * machine.spread
         elif self.has_kinks:
             knows_rows = start is not None and len(start.beta) == len(machine.targets)
             width *= WIDTH_AFTER_ALL if knows_rows else WIDTH_AFTER_SAMPLE
@@ -88,7 +90,8 @@ class Newton:
         self.moved: Place | None = None
         self.moved_at = 0
         self.best_primal, self.best, self.gap = np.inf, self.at, np.inf
-        self.best_dual, self.counts, self.coarsest = -np.inf, (0, 0), dtype
+        # The gap that is expected after the next step.
+        self.best_dual, self.counts, self.coarsest, self.expected = -np.inf, (0, 0), dtype, np.inf
         self.steps, self.last_better = 0, 0
         # 1 once sums in single precision have made the Hessian indefinite.
         self.sums_in_double = 0
@@ -111,12 +114,6 @@ class Newton:
             return np.clip(start.beta, dual.lower, dual.upper)
         return 0.5 * (dual.lower + dual.upper)
 
-    def _mean_residual(self) -> float:
-        if self.machine.loss.of == "margin":
-            return 1.0
-        targets = np.asarray(self.machine.targets, np.float64)
-        return max(float(np.mean(np.abs(targets - np.mean(targets)))), 1e-12)
-
     def told(self, span: slice) -> Any:
         """Per-machine data sent to the blocks beside the losses."""
         return None if self.centre is None else self.centre[span]
@@ -130,7 +127,8 @@ class Newton:
         """Iterate to an end, then certify; a generator of requests."""
         while True:
             status = yield from self._descend()
-            yield from self._certify()
+            if not self._is_certified():
+                yield from self._certify()
             if status != Status.OPTIMAL or not self.proves or self._is_certified():
                 break
             # Double precision refutes what single precision reported as solved, or the centres had not settled.
@@ -166,6 +164,8 @@ class Newton:
                 gradient = self._gradient(response)
             step = yield from self._step(gradient, response)
             self.steps += 1
+            if (yield from self._ends_with(step, response)):
+                return Status.OPTIMAL
             evaluation = yield from self._advance(step, gradient, response)
             response = evaluation.now
 
@@ -205,9 +205,9 @@ class Newton:
 
     def _advance(self, step: FloatArray, gradient: FloatArray, before: Response) -> Turn:
         """The evaluation at the end of the step, or of a fraction where the full step is too long."""
-        begin, dv, db = self.at, step[:-1], self.machine.constant * float(step[-1])
+        begin, end = self.at, self._end_of(self.at, step)
+        dv, db = step[:-1], self.machine.constant * float(step[-1])
         fell, along = -abs(float(gradient @ step)), self._along(begin, step)
-        end = Place(begin.v + dv, begin.b + db, begin.width)
         evaluation = yield from self._evaluate(self._request(end, (dv, db)))
         rises = float(self._gradient(evaluation.now) @ step)
         lower = along[0] + 0.5 * along[1] + evaluation.now.envelope - before.envelope <= 0.0
@@ -216,16 +216,31 @@ class Newton:
         t = np.concatenate([[0.0], PARTS, [1.0]])
         slopes = np.concatenate([[fell], along[0] + along[1] * PARTS + evaluation.slopes, [rises]])
         for _ in range(MOST_LOOKS):
-            place = _crossing(slopes)
+            place = crossing(slopes)
             if slopes[place + 1] <= TOO_LONG * abs(fell) or rises <= 0.0:
                 break
             inside = np.linspace(t[place], t[place + 1], LOOKS + 2)[1:-1]
             found, _ = yield self._ask(Slopes(begin, (dv, db), inside))
             slopes = np.concatenate([[slopes[place]], along[0] + along[1] * inside + found, [slopes[place + 1]]])
             t = np.concatenate([[t[place]], inside, [t[place + 1]]])
-        share = _root(t, slopes)
-        end = Place(begin.v + share * dv, begin.b + share * db, begin.width)
-        return (yield from self._evaluate(self._request(end, None)))
+        share = root(t, slopes)
+        return (yield from self._evaluate(self._request(self._end_of(begin, share * step), None)))
+
+    def _end_of(self, at: Place, step: FloatArray) -> Place:
+        return Place(at.v + step[:-1], at.b + self.machine.constant * float(step[-1]), at.width)
+
+    def _ends_with(self, step: FloatArray, response: Response) -> Turn:
+        """Whether the full step ends at the solution: its certificate, where a small gap is expected, saves a pass."""
+        if not self.proves or self.expected > EXPECTED * self.gap_tol:
+            return False
+        before = self.best
+        yield from self._certify(self._end_of(self.at, step))
+        if not self._is_certified():
+            self.best, self.certificate, self.beta, self.image = before, None, None, None
+            return False
+        found: Any = self.certificate
+        self._record(share_of_gap(found.primal, found.dual), found.dual, response.moving)
+        return True
 
     def _along(self, at: Place, step: FloatArray) -> tuple[float, float]:
         """(first derivative, second derivative) of the penalty along a step."""
@@ -297,12 +312,11 @@ class Newton:
         if primal < self.best_primal:
             self.best_primal, self.best, self.counts = primal, self.at, (response.moving, response.idle)
         gap = share_of_gap(primal, dual)
+        # Without kinks the steps converge superlinearly: the next reduction is at least that of the last one.
+        self.expected = np.inf if self.has_kinks or not gap < self.gap < np.inf else gap * gap / self.gap
         if gap < 0.99 * self.gap:
             self.gap, self.last_better = gap, self.steps
-        n = len(self.machine.targets)
-        point = TracePoint(self.limits.seconds, self.steps, gap, dual, response.moving, n, gap=gap)
-        self.trace.append(point)
-        self.limits.report(point)
+        self._record(gap, dual, response.moving)
         asked = self.gap_tol if self.dtype == np.float64 else IN_SINGLE * self.gap_tol
         if np.isfinite(primal) and gap <= self.strictness * asked:
             return Status.OPTIMAL
@@ -312,6 +326,12 @@ class Newton:
         if self.limits.iterations_left(self.steps) <= 0:
             return Status.ITERATION_LIMIT
         return self._hopeless(gap)
+
+    def _record(self, gap: float, dual: float, moving: int) -> None:
+        n = len(self.machine.targets)
+        point = TracePoint(self.limits.seconds, self.steps, gap, dual, moving, n, gap=gap)
+        self.trace.append(point)
+        self.limits.report(point)
 
     def _hopeless(self, gap: float) -> Status | None:
         since = self.steps - self.last_better
@@ -323,10 +343,11 @@ class Newton:
             return ended_by_rounding(gap)
         return None
 
-    def _certify(self) -> Turn:
+    def _certify(self, at: Place | None = None) -> Turn:
         """Values of all rows, their responses and the sum of those in one pass in double precision, and the certificate
-        they give; in working precision where nothing is to be proved."""
-        at = self.at if self.trace[-1].violation <= self.gap_tol else self.best
+        they give; in working precision where nothing is to be proved. Unless given, at the last point or the best."""
+        if at is None:
+            at = self.at if self.trace[-1].violation <= self.gap_tol else self.best
         before, self.dtype = self.dtype, np.dtype(np.float64) if self.proves else self.dtype
         sums, parts = yield self._ask(Prove(at))
         self.dtype, self.best = before, at
@@ -376,17 +397,3 @@ class Newton:
             self.penalty.weights(v).copy(), v.copy(), float(self.best.b), beta, status, self.steps,
             self.certificate, self.trace, self.best.width, self.image,
         )  # fmt: skip
-
-
-def _crossing(slopes: FloatArray) -> int:
-    """The last point before the slope turns positive."""
-    return max(0, int(np.argmax(slopes > 0.0)) - 1)
-
-
-def _root(t: FloatArray, slopes: FloatArray) -> float:
-    """The zero of the slopes along a step, which increase with t."""
-    if not (slopes > 0.0).any():
-        return float(t[-1])
-    place = _crossing(slopes)
-    low, high = min(slopes[place], 0.0), slopes[place + 1]
-    return float(t[place] + (t[place + 1] - t[place]) * (-low / (high - low))) or float(t[place + 1])
