@@ -24,7 +24,9 @@ def write_rows(folder, seed=0):
 
 def read_rows(path, block, dtype):
     """The rows of a block."""
-    mapped = np.load(path, mmap_mode="r")
+    # np.load parses the header, which Python 3.11 cannot do in two threads at once (SystemError, AST constructor).
+    shape = ROWS * BLOCKS, COLUMNS
+    mapped = np.memmap(path, np.float64, "r", path.stat().st_size - 8 * ROWS * BLOCKS * COLUMNS, shape)
     return np.ascontiguousarray(mapped[block * ROWS : (block + 1) * ROWS], dtype=dtype)
 
 

@@ -18,8 +18,8 @@ from mercer._jit.threads import Stopped
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Seconds between two looks at a task; longer while nothing happens, to leave the processor to the workers.
-FIRST_LOOK, LAST_LOOK = 0.0005, 0.02
+# Seconds between two looks at the limits while tasks are under way.
+LOOK = 0.02
 # Seconds without an answer after which the scheduler is asked who is there.
 SILENCE = 2.0
 # How often a task that the scheduler forgets is begun again.
@@ -79,40 +79,21 @@ class Patience:
     ) -> Any:
         """The answers of some tasks. One that the scheduler has forgotten, as it may when workers die, begins again."""
         for _ in range(AGAIN):
-            for k, place in enumerate(places):
-                self._wait_for(ready[k], stop, name(place))
-            gone = [k for k, future in enumerate(ready) if future.status == "cancelled"]
-            if not gone:
-                try:
-                    return self._fetched(ready, stop, name(places.start))
-                except _Forgotten:
-                    gone = [k for k, future in enumerate(ready) if future.status == "cancelled"]
+            try:
+                return self._fetched(ready, stop, lambda: name(places[_first_waiting(ready)]))
+            except _Forgotten:
+                gone = [k for k, future in enumerate(ready) if future.status == "cancelled"]
             for k in gone:
                 (ready[k],) = submit(range(places[k], places[k] + 1))
         raise self.lost()
 
-    def _wait_for(self, future: "Future[Any]", stop: Callable[[], bool], name: str) -> None:
-        """Wait until a task has an answer, or is forgotten; raises its error if it has none."""
-        pause, watch = FIRST_LOOK, _Watch(self)
-        # What was lost with a worker is computed again.
-        while future.status in ("pending", "lost"):
-            if stop():
-                raise Stopped
-            watch.look(name)
-            time.sleep(pause)
-            pause = min(LAST_LOOK, 1.5 * pause)
-        if self.client.status != "running":
-            raise self.lost()
-        if future.status == "error":
-            raise self._told(future.exception(), name)
-
-    def _fetched(self, ready: "Sequence[Future[Any]]", stop: Callable[[], bool], name: str) -> Any:
-        """The answers of finished tasks. A worker that dies with one of them computes it again elsewhere."""
+    def _fetched(self, ready: "Sequence[Future[Any]]", stop: Callable[[], bool], name: Callable[[], str]) -> Any:
+        """The answers of some tasks, once all have one; what is lost with a worker is computed again elsewhere."""
         watch = _Watch(self)
         coming = self._begin(lambda: self.client.gather(list(ready), asynchronous=True))
         while True:
             try:
-                return coming.result(timeout=0.1)
+                return coming.result(timeout=LOOK)
             except NotYet:
                 if coming.done():
                     raise
@@ -128,7 +109,7 @@ class Patience:
             except MercerError:
                 raise
             except Exception as error:  # noqa: BLE001 - raised again, in words where there are any
-                reason = self._told(error, name)
+                reason = self._told(error, name())
                 raise reason from None if reason is error else error
 
     def _told(self, error: BaseException | None, name: str) -> BaseException:
@@ -207,6 +188,15 @@ class Patience:
         return asyncio.run_coroutine_threadsafe(run(), self.client.loop.asyncio_loop)
 
 
+def _first_waiting(ready: "Sequence[Future[Any]]") -> int:
+    """The first task that has failed, or else the first without an answer."""
+    for status in ("error", "pending", "lost"):
+        for k, future in enumerate(ready):
+            if future.status == status:
+                return k
+    return 0
+
+
 class _Forgotten(Exception):
     """The scheduler no longer knows a task."""
 
@@ -220,7 +210,7 @@ class _Watch:
 
     alone_since: float | None
 
-    def look(self, name: str) -> None:
+    def look(self, name: Callable[[], str]) -> None:
         patience, now = self.patience, time.monotonic()
         if patience.client.status != "running":
             raise patience.lost()
@@ -233,6 +223,6 @@ class _Watch:
         self.alone_since = self.alone_since or now
         if now - self.alone_since >= patience.seconds:
             raise ClusterError(
-                f"the cluster has had no worker for {patience.seconds:g} s, and {name} is waiting: start workers, and "
-                f"fit again{patience.advice()}"
+                f"the cluster has had no worker for {patience.seconds:g} s, and {name()} is waiting: start workers, "
+                f"and fit again{patience.advice()}"
             )

@@ -245,3 +245,34 @@ def test_few_passes_over_the_blocks_are_enough(loss, bias):
     found = solve(blocks_of(X), machine, gap_tol=1e-8, limits=Limits(max_iter=120))
     assert found.status == Status.OPTIMAL
     assert found.certificate.gap <= 1e-8 * found.certificate.primal
+
+
+def test_a_point_is_not_passed_over_again_for_its_certificate():
+    X, y, _ = rows(3000)
+    # As after the solution of a sample.
+    start = solve(blocks_of(X[:1000]), BlockMachine(y[:1000], 3.0, "squared_hinge"), gap_tol=1e-8)
+    blocks, places = blocks_of(X), []
+    total = blocks.total
+
+    def watched(work, shared, own, dtype):
+        places.extend(each.what.at.v.tobytes() for each in shared[0].values())
+        return total(work, shared, own, dtype)
+
+    blocks.total = watched
+    found = solve(blocks, BlockMachine(y, 1.0, "squared_hinge"), gap_tol=1e-4, start=start)
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.gap <= 1e-4 * found.certificate.primal
+    assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared_epsilon_insensitive"])
+def test_a_certificate_asked_for_too_early_is_not_kept(loss, monkeypatch):
+    X, y, _ = rows()
+    asked = BlockMachine(y, 10.0, loss)
+    usual = solve(blocks_of(X), asked, gap_tol=1e-9)
+    monkeypatch.setattr(steps, "EXPECTED", np.inf)
+    found = solve(blocks_of(X), asked, gap_tol=1e-9)
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.gap <= 1e-9 * found.certificate.primal
+    assert found.certificate.primal == pytest.approx(usual.certificate.primal, rel=1e-8)
+    np.testing.assert_allclose(found.coefficients, usual.coefficients, atol=1e-5)

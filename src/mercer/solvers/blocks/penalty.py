@@ -34,6 +34,12 @@ class Penalty:
         """L^-1 times a sum of features: its length is the length in the space of w."""
         return image if self.factor is None else solve_triangular(self.factor, image, lower=True)
 
+    def along(self, v: FloatArray, c: float, step: FloatArray, weight: float) -> tuple[float, float]:
+        """First and second derivative along a step; the bias is last in it, and `weight` is that of its penalty."""
+        image = self.times(step[:-1])
+        last = weight * float(step[-1])
+        return float(image @ v) + last * c, float(image @ step[:-1]) + last * float(step[-1])
+
     def step(
         self, H: Array, g: FloatArray, constant: float, weight: float, is_damped: bool = True
     ) -> FloatArray | None:
