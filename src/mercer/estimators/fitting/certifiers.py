@@ -9,6 +9,7 @@ from scipy import sparse
 
 from mercer._jit.once import computed_once
 from mercer._types import FloatArray, IndexArray
+from mercer.estimators.fitting.training import largest_entry
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.items.prepare_rows import squared_norms
@@ -230,11 +231,8 @@ class JointCertifier(ProblemCertifier):
 
 def _largest_entry(data: "TrainingData") -> float:
     """A bound of |k(x, y)| over all rows."""
-    if data.kernel.is_dot_product_form:
-        bound = data.kernel.entry_bound(np.inf)
-        if np.isfinite(bound):
-            return bound
-    return float(np.abs(data.diagonal(np.arange(data.shape[0]))).max(initial=0.0))
+    bound = largest_entry(data.kernel)
+    return bound if bound < np.inf else float(np.abs(data.diagonal(np.arange(data.shape[0]))).max(initial=0.0))
 
 
 def _entry_cost(data: "TrainingData") -> float:

@@ -66,11 +66,16 @@ def require_bounded(kernel: "Kernel", matrix: Any) -> None:
     The diagonal of a Gaussian is 1 however long the rows are, so their own lengths are checked too.
     """
     with np.errstate(over="ignore"):
-        is_bounded = (np.abs(matrix.diag) < LARGEST_ENTRY).all()
+        is_bounded = largest_entry(kernel) < LARGEST_ENTRY or (np.abs(matrix.diag) < LARGEST_ENTRY).all()
         if is_bounded and kernel.is_dot_product_form:
-            is_bounded = float(matrix.items.norms.max(initial=0.0)) < LARGEST_ENTRY
+            is_bounded = matrix.items.largest_norm < LARGEST_ENTRY
     if not is_bounded:
         raise DataError(OVERFLOW)
+
+
+def largest_entry(kernel: "Kernel") -> float:
+    """A bound of |k(x, y)| whatever the rows; infinite if there is none."""
+    return kernel.entry_bound(np.inf) if kernel.is_dot_product_form else np.inf
 
 
 @dataclass(frozen=True)
@@ -352,10 +357,12 @@ class SharedMatrix:
     ) -> None:
         self.matrix, self.budget, self.stop = matrix, budget, stop
         self.is_whole = all(len(task.indices) == matrix.n and is_ordered(task.indices) for task in tasks)
-        has_room = _own_blocks(tasks) * matrix.dtype.itemsize <= budget.cache // 2
-        self._blocks_fit = not self.is_whole and len(tasks) > 1 and has_room
+        self._blocks_fit = not self.is_whole and len(tasks) > 1 and self._has_room(tasks)
         self._stored = None
         self._lock = threading.Lock()
+
+    def _has_room(self, tasks: "Sequence[BinaryTask]") -> bool:
+        return _own_blocks(tasks) * self.matrix.dtype.itemsize <= self.budget.cache // 2
 
     @contextmanager
     def part(self, task: "BinaryTask") -> "Iterator[KernelMatrix]":

@@ -123,7 +123,7 @@ class Expansion:
         if X.shape[0] <= SAMPLE:
             return None  # the comparison would take as long
         single = np.dtype(np.float32)
-        vectors = float(self.prepared(single).norms.max(initial=0.0))
+        vectors = self.prepared(single).largest_norm
         if self._unmet_error(vectors) > tolerance:
             return None  # whatever the rows are, so they need not be examined
         if self._single is None:
@@ -133,7 +133,7 @@ class Expansion:
             return None
         items = self._prepare(X, single)
         # Rows further away than the vectors lose more digits than they do.
-        rows = float(items.norms.max(initial=0.0))
+        rows = items.largest_norm
         if rows > FURTHER * vectors or self._unmet_error(max(vectors, rows)) > tolerance:
             return None
         return items

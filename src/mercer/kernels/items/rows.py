@@ -53,6 +53,11 @@ class Rows:
             return self.values.squared_norms().astype(self.dtype)
         return squared_lengths(self.values).astype(self.dtype)
 
+    @computed_once
+    def largest_norm(self) -> float:
+        """The largest of the squared norms, 0 if there are no rows."""
+        return float(self.norms.max(initial=0.0))
+
     @property
     def dtype(self) -> np.dtype[Any]:
         return self.values.dtype
