@@ -214,7 +214,7 @@ class DualCertifier(ProblemCertifier):
         if tol is None or gap_tol is not None:
             return True
         violation = max(self.solved.violations(), default=np.inf)
-        reach = float(self.solved.reaches().max(initial=0.0))
+        reach = float(max(self.solved.reaches(), default=0.0))
         return not violation + 2.0 * ENTRY_ERROR * reach * _largest_entry(self.data) <= tol
 
 

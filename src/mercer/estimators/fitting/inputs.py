@@ -356,7 +356,7 @@ def _two_integers(y: Array) -> tuple[Array, IndexArray] | None:
         return None
     low, high = y.min(), y.max()
     is_high = y == high
-    if low == high or not (is_high | (y == low)).all():
+    if low == high or np.count_nonzero(is_high) + np.count_nonzero(y == low) < len(y):
         return None
     return np.array([low, high]), is_high.astype(np.intp)
 

@@ -2,8 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -305,8 +304,9 @@ def solve_all(
 
     def run(k: int) -> None:
         try:
-            with shared.part(tasks[k]) as part:
-                solutions[k] = solve(problems[k], part, k)
+            part = shared.part(tasks[k])
+            solutions[k] = solve(problems[k], part, k)
+            shared.done_with(part)
         except (Stopped, MemoryError) as end:
             # Stopped before the first step: the empty solution.
             status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
@@ -364,15 +364,14 @@ class SharedMatrix:
     def _has_room(self, tasks: "Sequence[BinaryTask]") -> bool:
         return _own_blocks(tasks) * self.matrix.dtype.itemsize <= self.budget.cache // 2
 
-    @contextmanager
-    def part(self, task: "BinaryTask") -> "Iterator[KernelMatrix]":
-        """The matrix of one problem while it is being solved."""
-        if self.is_whole:
-            yield self._everything()
-            return
-        pair = self._pair(task)
-        yield pair
-        _release(pair, self.matrix)
+    def part(self, task: "BinaryTask") -> "KernelMatrix":
+        """The matrix of one problem."""
+        return self._everything() if self.is_whole else self._pair(task)
+
+    def done_with(self, part: "KernelMatrix") -> None:
+        """Release the memory of a problem that is solved, unless others share it."""
+        if not self.is_whole:
+            _release(part, self.matrix)
 
     def release(self) -> None:
         """Release memory after the fit."""
