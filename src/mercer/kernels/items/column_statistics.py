@@ -14,7 +14,6 @@ from mercer._jit.lasting import lasting_empty
 from mercer._jit.vectors import vector_loop
 from mercer._types import Array, ArrayLike, FloatArray
 
-
 # As dtypes, with which another one is compared at once.
 COMPILED_FOR = (np.dtype(np.float64), np.dtype(np.float32))
 
