@@ -10,7 +10,8 @@ step, and with an error before. A solver that has been told to stop finishes up,
 is waited for if there is a model to lose.
 """
 
-import _signal  # its `signal` without the enumeration in which `signal.signal` looks for every handler: 4 us a time
+# Its `signal` has no enumeration in which `signal.signal` looks for every handler, 4 microseconds each time.
+import _signal  # type: ignore[import-not-found]
 import copy
 import math
 import signal
