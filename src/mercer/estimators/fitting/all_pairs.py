@@ -189,7 +189,8 @@ class PairsSolved:
         if matrix.dtype == np.float32:
             self._leave_inaccurate(matrix, tol)
         self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)
-        self._solve_rest(matrix, solve_one)
+        if len(self._alone):
+            self._solve_rest(matrix, solve_one)
 
     def _concluded(self) -> Self:
         """Statuses, intercepts and support vectors from table and report."""
