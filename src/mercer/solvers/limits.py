@@ -10,6 +10,8 @@ step, and with an error before. A solver that has been told to stop finishes up,
 is waited for if there is a model to lose.
 """
 
+# Its `signal` has no enumeration in which `signal.signal` looks for every handler, 4 microseconds each time.
+import _signal  # type: ignore[import-not-found]
 import copy
 import math
 import signal
@@ -214,7 +216,7 @@ class Limits:
     def _pressed(self, _number: int, _frame: FrameType | None) -> None:
         """Handler of the first Ctrl-C."""
         self._so_far.is_pressed = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _signal.signal(signal.SIGINT, signal.default_int_handler)
         if self._so_far.may_raise:
             raise KeyboardInterrupt
 
@@ -226,10 +228,10 @@ def _install(handler: "Handler") -> "Handler":
     """
     if threading.current_thread() is not threading.main_thread():
         return None
-    before = signal.signal(signal.SIGINT, handler)
+    before = _signal.signal(signal.SIGINT, handler)
     if before is signal.default_int_handler or _holder(before) is not None:
         return before
-    signal.signal(signal.SIGINT, before)
+    _signal.signal(signal.SIGINT, before)
     return None
 
 
@@ -256,7 +258,7 @@ class _InForce:
         self, kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
         if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+            _signal.signal(signal.SIGINT, self._before)
         end_force(self._token)
         limits = self._limits
         if kind is not None and issubclass(kind, Stopped):
@@ -282,7 +284,7 @@ class holding_interrupts:  # noqa: N801 - read as a verb
         self._before = _install(self._pressed)
 
     def _pressed(self, _number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _signal.signal(signal.SIGINT, signal.default_int_handler)
         if not self.has_model:
             raise KeyboardInterrupt
         self._is_pressed = True
@@ -291,7 +293,7 @@ class holding_interrupts:  # noqa: N801 - read as a verb
         self, kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
         if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+            _signal.signal(signal.SIGINT, self._before)
         if kind is None and self._is_pressed:
             raise KeyboardInterrupt
 

@@ -84,3 +84,23 @@ def test_which_kernels_take_anything():
     assert not inputs.takes_items(function + RBF(1.0))
     assert not inputs.takes_items("rbf")
     assert not inputs.takes_items(RBF)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64, np.float32, np.float64, bool, str])
+@pytest.mark.parametrize("labels", [[3, 1, 1, 3], [0, 9, 4, 9, 0], [120, 7, 7, 2, 101], [1, 0]])
+def test_classes_are_sorted_labels_and_codes_their_places(dtype, labels):
+    y = np.array(labels).astype(dtype)
+    if np.dtype(dtype).kind == "i":
+        y = np.concatenate([y, [np.iinfo(np.int8).min, np.iinfo(np.int8).max]]).astype(dtype)
+    classes, codes = inputs.classes_and_codes(y) if len(set(y.tolist())) > 1 else np.unique(y, return_inverse=True)
+    expected, places = np.unique(y, return_inverse=True)
+    np.testing.assert_array_equal(classes, expected)
+    np.testing.assert_array_equal(codes, places)
+    assert classes.dtype == y.dtype
+
+
+@pytest.mark.parametrize("labels", [[2**63 - 1, -(2**63)], [2**63 - 1, 2**63 - 3], [1e300, -1e300], [0.25, 0.75, 0.5]])
+def test_labels_far_apart_or_between_whole_numbers_are_told_apart(labels):
+    classes, codes = inputs.classes_and_codes(np.array(labels))
+    np.testing.assert_array_equal(classes[codes], labels)
+    assert len(classes) == len(labels)

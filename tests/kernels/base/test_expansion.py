@@ -81,10 +81,68 @@ def test_neighbours_that_no_sample_meets_are_told_apart(kernel, rng):
 def test_rows_of_usual_sizes_stay_in_single_precision(kernel, vectors, rng):
     rows = rng.normal(size=(500, 3)).astype(np.float32)
     expansion = Expansion.single(kernel, vectors.astype(np.float32), rng.uniform(-1, 1, size=(700, 1)), [0.0])
-    single = np.dtype(np.float32)
-    assert expansion._single_items(rows, 1e-3).dtype == single
-    expected = kernel(rows.astype(float), vectors.astype(single).astype(float)) @ expansion.groups[0].coefficients
+    rule = expansion._single_precision(rows, 1e-3)
+    assert len(rule.near_rows(rows, expansion.prepare(rows, np.float32))) == len(rows)
+    expected = kernel(rows.astype(float), vectors.astype(np.float32).astype(float)) @ expansion.groups[0].coefficients
     np.testing.assert_allclose(expansion.values(rows, 1e-3), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("farther", [1e3, 1e4, 1e6])
+@pytest.mark.parametrize("kernel", [RBF(0.4), 2.0 * RBF(0.4) + Matern(2.5, 1.0), RBF(0.4) * Matern(1.5, 2.0)])
+def test_a_few_distant_rows_and_vectors_are_as_exact_as_the_others(kernel, farther, vectors, rng):
+    """They have neighbours next to them, which single precision would call the same; the others stay in it."""
+    vectors[[5, 77, 400]] *= farther
+    vectors[123] = vectors[77] + 0.5
+    vectors = vectors.astype(np.float32)
+    rows = rng.normal(size=(500, 3)).astype(np.float32)
+    rows[[3, 99]] = vectors[[5, 400]] + np.float32(0.25)
+    coefficients = rng.uniform(-1, 1, size=(700, 1))
+    expansion = Expansion.single(kernel, vectors, coefficients, [0.0])
+    rule = expansion._single_precision(rows, 1e-3)
+    assert len(rule.far.items) == 4
+    near = rule.near_rows(rows, expansion.prepare(rows, np.float32))
+    np.testing.assert_array_equal(np.delete(np.arange(500), near), [3, 99])
+    distances = squared(rows.astype(float), vectors.astype(float))
+    np.testing.assert_allclose(expansion.values(rows, 1e-3), _of_squares(kernel, distances) @ coefficients, atol=1e-3)
+
+
+def _of_squares(kernel, squares):
+    """The kernel from exact squared distances: of points at that distance from the origin, on a line."""
+    return kernel(np.sqrt(squares).reshape(-1, 1), np.zeros((1, 1))).reshape(squares.shape)
+
+
+def test_the_functions_of_distant_vectors_keep_their_coefficients(rng):
+    """Several groups, with near and far vectors in two of them and far ones alone in the third."""
+    vectors = rng.normal(size=(600, 4)).astype(np.float32)
+    vectors[[10, 250, 251]] *= 1e4
+    vectors[590:] += np.float32(3e4)
+    edges, outputs = [0, 250, 590, 600], [np.array([0, 1]), np.array([0, 2]), np.array([1, 2])]
+    groups = [
+        Group(begin, end, rng.uniform(-1, 1, size=(end - begin, 2)), columns)
+        for begin, end, columns in zip(edges[:-1], edges[1:], outputs, strict=True)
+    ]
+    rows = np.concatenate([rng.normal(size=(300, 4)), vectors[[10, 251, 595]] + 0.25]).astype(np.float32)
+    expansion = Expansion(RBF(0.4), vectors, groups, np.array([0.5, -1.0, 0.0]))
+    assert expansion._single_precision(rows, 1e-3) is not None
+    dense = np.zeros((600, 3))
+    for group in groups:
+        dense[group.begin : group.end, group.outputs] = group.coefficients
+    expected = np.exp(-0.4 * squared(rows.astype(float), vectors.astype(float))) @ dense + expansion.intercepts
+    np.testing.assert_allclose(expansion.values(rows, 1e-3), expected, atol=1e-3)
+    np.testing.assert_allclose(expansion.values(rows.astype(float)), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("largest", [1e3, 1e6, 1e19, 3e38])
+def test_squared_lengths_may_exceed_single_precision(layout, largest, vectors, rng):
+    rows, vectors = rng.normal(size=(200, 3)).astype(np.float32), vectors.astype(np.float32)
+    rows[7] = largest
+    weights = rng.uniform(-1, 1, size=(700, 1))
+    for distant in ([], [20, 21]):
+        vectors[distant] = largest
+        expansion = Expansion.single(RBF(0.4), layout(vectors), weights, [0.0])
+        expected = np.exp(-0.4 * squared(rows.astype(float), vectors.astype(float))) @ weights
+        np.testing.assert_allclose(expansion.values(layout(rows), 1e-3), expected, atol=1e-3)
 
 
 def test_a_precomputed_kernel_needs_only_the_indices_of_its_vectors(rng):

@@ -189,7 +189,8 @@ class PairsSolved:
         if matrix.dtype == np.float32:
             self._leave_inaccurate(matrix, tol)
         self._alone = np.flatnonzero(self._report[:, report_of.ENDING] != Status.OPTIMAL)
-        self._solve_rest(matrix, solve_one)
+        if len(self._alone):
+            self._solve_rest(matrix, solve_one)
 
     def _concluded(self) -> Self:
         """Statuses, intercepts and support vectors from table and report."""
@@ -378,12 +379,11 @@ class PairsSolved:
             found.append(np.concatenate([self._table[j - 1, slice(*first)], self._table[i, slice(*second)]]))
         return found
 
-    def reaches(self) -> FloatArray:
-        """The sum of |coefficients| of each pair, from one product for all."""
-        n_classes = len(self._edges) - 1
-        sums = np.abs(self._table) @ np.repeat(np.eye(n_classes), np.diff(self._edges), axis=0)
+    def reaches(self) -> list[float]:
+        """The sum of |coefficients| of each pair, from those of each class (none of which is empty)."""
+        sums = np.add.reduceat(np.abs(self._table), self._edges[:-1], axis=1)
         first, second = self._pairs.T
-        return sums[second - 1, first] + sums[first, second]
+        return cast(list[float], (sums[second - 1, first] + sums[first, second]).tolist())
 
     def violations(self) -> list[float]:
         """An upper bound of each pair's violation, as far as its solver knows."""

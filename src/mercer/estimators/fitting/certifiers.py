@@ -9,6 +9,7 @@ from scipy import sparse
 
 from mercer._jit.once import computed_once
 from mercer._types import FloatArray, IndexArray
+from mercer.estimators.fitting.training import largest_entry
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.items.prepare_rows import squared_norms
@@ -213,7 +214,7 @@ class DualCertifier(ProblemCertifier):
         if tol is None or gap_tol is not None:
             return True
         violation = max(self.solved.violations(), default=np.inf)
-        reach = float(self.solved.reaches().max(initial=0.0))
+        reach = float(max(self.solved.reaches(), default=0.0))
         return not violation + 2.0 * ENTRY_ERROR * reach * _largest_entry(self.data) <= tol
 
 
@@ -230,11 +231,8 @@ class JointCertifier(ProblemCertifier):
 
 def _largest_entry(data: "TrainingData") -> float:
     """A bound of |k(x, y)| over all rows."""
-    if data.kernel.is_dot_product_form:
-        bound = data.kernel.entry_bound(np.inf)
-        if np.isfinite(bound):
-            return bound
-    return float(np.abs(data.diagonal(np.arange(data.shape[0]))).max(initial=0.0))
+    bound = largest_entry(data.kernel)
+    return bound if bound < np.inf else float(np.abs(data.diagonal(np.arange(data.shape[0]))).max(initial=0.0))
 
 
 def _entry_cost(data: "TrainingData") -> float:

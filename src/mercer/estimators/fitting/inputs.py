@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # Squares of targets, and products with coefficients of their size, must not overflow.
 LARGEST_TARGET = 1e100
+# Largest difference of labels that are counted rather than sorted.
+MOST_COUNTED = 1000
 _ROWS = {"dtype": (np.float64, np.float32), "order": "C", "accept_sparse": "csr"}
 
 
@@ -350,20 +352,28 @@ def _labels(y: Any) -> Array:
     return y
 
 
-def _two_integers(y: Array) -> tuple[Array, IndexArray] | None:
-    """`np.unique` for two numeric labels, the usual case, without sorting; else None."""
+def _counted(y: Array) -> tuple[Array, IndexArray] | None:
+    """`np.unique` for whole numbers close together, the usual labels, without sorting; else None."""
     if y.dtype.kind not in "iuf":
         return None
     low, high = y.min(), y.max()
-    is_high = y == high
-    if low == high or not (is_high | (y == low)).all():
+    if not float(high) - float(low) < MOST_COUNTED:
         return None
-    return np.array([low, high]), is_high.astype(np.intp)
+    # Differences of signed numbers may need the bit of their sign.
+    from_low = (y - low).view(f"u{y.itemsize}") if y.dtype.kind == "i" else y - low
+    codes = from_low.astype(np.intp)
+    if y.dtype.kind == "f" and (codes != from_low).any():
+        return None
+    counts = np.bincount(codes)
+    present = counts.nonzero()[0]
+    if len(present) < len(counts):
+        codes = present.searchsorted(codes)
+    return low + present.astype(y.dtype), codes
 
 
 def classes_and_codes(y: Array) -> tuple[Array, IndexArray]:
     """The labels in order, and the position of each point's label among them."""
-    classes, codes = _two_integers(y) or np.unique(y, return_inverse=True)
+    classes, codes = _counted(y) or np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
             f"The number of classes has to be greater than one; got {len(classes)} class, "

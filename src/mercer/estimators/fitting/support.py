@@ -57,13 +57,11 @@ class Support:
         if not self.has_pairs:
             outputs = np.arange(len(self.dual_coef))
             return [Group(0, len(self.indices), self.dual_coef.T, outputs)]
-        edges = np.concatenate([[0], np.cumsum(self.counts)])
+        ends, n_classes = np.cumsum(self.counts).tolist(), len(self.counts)
         return [
-            Group(
-                edges[c], edges[c + 1], self.dual_coef[:, edges[c] : edges[c + 1]].T, pair_columns(c, len(self.counts))
-            )
-            for c in range(len(self.counts))
-            if self.counts[c]
+            Group(begin, end, self.dual_coef[:, begin:end].T, pair_columns(c, n_classes))
+            for c, (begin, end) in enumerate(zip([0, *ends], ends, strict=False))
+            if begin < end
         ]
 
 

@@ -33,15 +33,11 @@ def two_class_tasks(
     codes: IndexArray, n_classes: int, multi_class: str, weights: FloatArray | None = None
 ) -> list[BinaryTask]:
     """The two-class problems of a fit, over the points of positive weight."""
-    used = None if weights is None else np.flatnonzero(weights)
-    chosen = codes if used is None else codes[used]
+    places = np.arange(len(codes)) if weights is None else weights.nonzero()[0]
+    own = codes[places]
     if n_classes == 2:
-        tasks = binary_task(chosen)
-    else:
-        tasks = {"ovo": one_vs_one, "ovr": one_vs_rest}[multi_class](chosen, n_classes)
-    if used is None:
-        return tasks
-    return [BinaryTask(used[task.indices], task.signs, task.label) for task in tasks]
+        return [binary_task(places, own)]
+    return {"ovo": one_vs_one, "ovr": one_vs_rest}[multi_class](places, own, n_classes)
 
 
 def problem_count(n_classes: int, multi_class: str) -> int:
@@ -59,14 +55,14 @@ def require_few(n_classes: int, multi_class: str) -> None:
         )
 
 
-def binary_task(codes: IndexArray) -> list[BinaryTask]:
-    """Two classes: the second one is positive."""
-    return [BinaryTask(np.arange(len(codes)), np.where(codes == 1, 1.0, -1.0), (1, 0))]
+def binary_task(places: IndexArray, codes: IndexArray) -> BinaryTask:
+    """Points of two classes: the second one is positive."""
+    return BinaryTask(places, np.where(codes == 1, 1.0, -1.0), (1, 0))
 
 
-def one_vs_one(codes: IndexArray, n_classes: int) -> list[BinaryTask]:
+def one_vs_one(places: IndexArray, codes: IndexArray, n_classes: int) -> list[BinaryTask]:
     """A problem for each pair i < j, in which class i is positive."""
-    members = [np.flatnonzero(codes == c) for c in range(n_classes)]
+    members = [places[codes == c] for c in range(n_classes)]
     return [_pair(members, i, j) for i, j in pairs(n_classes)]
 
 
@@ -75,10 +71,9 @@ def _pair(members: Sequence[IndexArray], i: int, j: int) -> BinaryTask:
     return BinaryTask(np.concatenate([members[i], members[j]]), signs, (i, j))
 
 
-def one_vs_rest(codes: IndexArray, n_classes: int) -> list[BinaryTask]:
+def one_vs_rest(places: IndexArray, codes: IndexArray, n_classes: int) -> list[BinaryTask]:
     """A problem for each class, in which it is positive and all others are negative."""
-    everything = np.arange(len(codes))
-    return [BinaryTask(everything, np.where(codes == c, 1.0, -1.0), (c,)) for c in range(n_classes)]
+    return [BinaryTask(places, np.where(codes == c, 1.0, -1.0), (c,)) for c in range(n_classes)]
 
 
 def sides_of(codes: IndexArray, n_classes: int) -> FloatArray:

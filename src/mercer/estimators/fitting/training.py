@@ -2,8 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -66,11 +65,16 @@ def require_bounded(kernel: "Kernel", matrix: Any) -> None:
     The diagonal of a Gaussian is 1 however long the rows are, so their own lengths are checked too.
     """
     with np.errstate(over="ignore"):
-        is_bounded = (np.abs(matrix.diag) < LARGEST_ENTRY).all()
+        is_bounded = largest_entry(kernel) < LARGEST_ENTRY or (np.abs(matrix.diag) < LARGEST_ENTRY).all()
         if is_bounded and kernel.is_dot_product_form:
-            is_bounded = float(matrix.items.norms.max(initial=0.0)) < LARGEST_ENTRY
+            is_bounded = matrix.items.largest_norm < LARGEST_ENTRY
     if not is_bounded:
         raise DataError(OVERFLOW)
+
+
+def largest_entry(kernel: "Kernel") -> float:
+    """A bound of |k(x, y)| whatever the rows; infinite if there is none."""
+    return kernel.entry_bound(np.inf) if kernel.is_dot_product_form else np.inf
 
 
 @dataclass(frozen=True)
@@ -300,8 +304,9 @@ def solve_all(
 
     def run(k: int) -> None:
         try:
-            with shared.part(tasks[k]) as part:
-                solutions[k] = solve(problems[k], part, k)
+            part = shared.part(tasks[k])
+            solutions[k] = solve(problems[k], part, k)
+            shared.done_with(part)
         except (Stopped, MemoryError) as end:
             # Stopped before the first step: the empty solution.
             status = Status.MEMORY_LIMIT if isinstance(end, MemoryError) else limits.reached()
@@ -352,20 +357,21 @@ class SharedMatrix:
     ) -> None:
         self.matrix, self.budget, self.stop = matrix, budget, stop
         self.is_whole = all(len(task.indices) == matrix.n and is_ordered(task.indices) for task in tasks)
-        has_room = _own_blocks(tasks) * matrix.dtype.itemsize <= budget.cache // 2
-        self._blocks_fit = not self.is_whole and len(tasks) > 1 and has_room
+        self._blocks_fit = not self.is_whole and len(tasks) > 1 and self._has_room(tasks)
         self._stored = None
         self._lock = threading.Lock()
 
-    @contextmanager
-    def part(self, task: "BinaryTask") -> "Iterator[KernelMatrix]":
-        """The matrix of one problem while it is being solved."""
-        if self.is_whole:
-            yield self._everything()
-            return
-        pair = self._pair(task)
-        yield pair
-        _release(pair, self.matrix)
+    def _has_room(self, tasks: "Sequence[BinaryTask]") -> bool:
+        return _own_blocks(tasks) * self.matrix.dtype.itemsize <= self.budget.cache // 2
+
+    def part(self, task: "BinaryTask") -> "KernelMatrix":
+        """The matrix of one problem."""
+        return self._everything() if self.is_whole else self._pair(task)
+
+    def done_with(self, part: "KernelMatrix") -> None:
+        """Release the memory of a problem that is solved, unless others share it."""
+        if not self.is_whole:
+            _release(part, self.matrix)
 
     def release(self) -> None:
         """Release memory after the fit."""

@@ -106,9 +106,9 @@ class Solved:
         """Signed dual coefficients of each problem."""
         return [solution.beta for solution in self.solutions]
 
-    def reaches(self) -> FloatArray:
+    def reaches(self) -> list[float]:
         """The sum of |coefficients| of each problem."""
-        return np.array([np.abs(beta).sum() for beta in self.betas()])
+        return [float(np.abs(beta).sum()) for beta in self.betas()]
 
     def violations(self) -> list[float]:
         """An upper bound of each problem's violation, as far as its solver knows."""

@@ -135,8 +135,7 @@ def separate_all(
 
 def is_hard(setup: "TwoClassProblems") -> bool:
     """Whether no participating row may be on the wrong side: every C is infinite."""
-    C = setup.C[setup.C > 0.0]
-    return bool(np.isinf(C).all())
+    return np.count_nonzero(setup.C) == np.count_nonzero(np.isinf(setup.C))
 
 
 def refuse_contradictions(data: "TrainingData", setup: "TwoClassProblems") -> None:

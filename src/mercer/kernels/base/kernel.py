@@ -105,9 +105,8 @@ class Kernel(Parameters):
         """Whether inner products lose the distances between these rows, as far as double precision has them."""
         if not self.is_dot_product_form or rows.dtype == np.float32 or self.distance_error(1.0, rows.dtype) == 0.0:
             return False
-        largest = float(rows.norms.max(initial=0.0))
         # Values that overflow have no distances either way, and are refused for that.
-        return largest < np.inf and self.distance_error(largest, rows.dtype) > LOST
+        return rows.largest_norm < np.inf and self.distance_error(rows.largest_norm, rows.dtype) > LOST
 
     def distance_error(self, norm_bound: float, dtype: DTypeLike) -> float:
         """Like `entry_error`, for the part due to distances that inner products lose; 0 if there are none."""

@@ -8,7 +8,7 @@ block and a Gram matrix it receives the fraction done.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -266,18 +266,35 @@ def _summable(weights: FloatArray, dtype: DTypeLike) -> FloatArray:
 
 
 def _weighted_sums(block: Array, weights: FloatArray) -> FloatArray:
+    """The sums of each row with each column of weights, shape (columns, rows)."""
     if weights.shape[1] != 1:
-        return block @ weights
-    sums = np.empty((len(block), 1))
-    _sum_rows(block, weights[:, 0], sums[:, 0])
+        return weights.T @ block.T
+    sums = np.empty((1, len(block)))
+    _sum_rows(block, weights[:, 0], sums[0])
     return sums
+
+
+Part: TypeAlias = tuple[int, int, FloatArray, slice | IndexArray]
+"""(begin, end, weights, outputs) of right-hand items begin..end."""
+
+
+def _joined(parts: Iterable[Part], most: int) -> list[tuple[int, int, list[Part]]]:
+    """(begin, end, parts) of tiles: since narrow ones are slow, neighbours share one of up to so many items."""
+    found: list[tuple[int, int, list[Part]]] = []
+    for part in parts:
+        if found and found[-1][1] == part[0] and part[1] - found[-1][0] <= most:
+            first, _, own = found.pop()
+            found.append((first, part[1], [*own, part]))
+        else:
+            found.append((part[0], part[1], [part]))
+    return found
 
 
 def add_products(
     kernel: Tiles,
     left: Prepared,
     right: Prepared,
-    parts: Iterable[tuple[int, int, FloatArray, slice | IndexArray]],
+    parts: Iterable[Part],
     out: FloatArray,
     n_jobs: int | None = None,
     stop: Stop | None = None,
@@ -285,19 +302,26 @@ def add_products(
     """For each part (begin, end, weights, outputs), with at most TILE right-hand items,
     add K(left, right[begin:end]) @ weights to out[:, outputs]."""
     prepared = [
-        (right.slice(begin, end), _summable(weights, left.dtype), outputs) for begin, end, weights, outputs in parts
+        (
+            right.slice(first, last),
+            [(slice(b - first, e - first), _summable(weights, left.dtype), outputs) for b, e, weights, outputs in own],
+        )
+        for first, last, own in _joined(parts, longest(right))
     ]
 
     def row_panel(rows: Span) -> None:
         begin, end = rows
-        points, target = left.slice(begin, end), out[begin:end]
-        for items, weights, outputs in prepared:
+        points, totals = left.slice(begin, end), np.zeros((out.shape[1], end - begin))
+        for items, sums in prepared:
             unless(stop)
             block = scratch("block", (end - begin, len(items)), left.dtype)
             kernel.tile(points, items, block, 0, 0)
-            target[:, outputs] += _weighted_sums(block, weights)
+            for columns, weights, outputs in sums:
+                # Function by function, so that those of a part are a few whole rows.
+                totals[outputs] += _weighted_sums(block[:, columns], weights)
+        out[begin:end] += totals.T
 
-    beside = max((len(items) for items, _, _ in prepared), default=0)
+    beside = max((len(items) for items, _ in prepared), default=0)
     length = _length_beside(beside) if longest(left) == TILE else longest(left)
     run_parallel(row_panel, spans(len(left), length), _workers(n_jobs, len(left) * len(right), left), stop)
     return out

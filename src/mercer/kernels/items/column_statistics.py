@@ -14,6 +14,9 @@ from mercer._jit.lasting import lasting_empty
 from mercer._jit.vectors import vector_loop
 from mercer._types import Array, ArrayLike, FloatArray
 
+# As dtypes, with which another one is compared at once.
+COMPILED_FOR = (np.dtype(np.float64), np.dtype(np.float32))
+
 
 class Summary(NamedTuple):
     """The mean, smallest and largest value of each column, and the mean |x|^2 of the rows."""
@@ -71,8 +74,7 @@ def _square(X: Array, norms: Array) -> None:
 
 def plain(X: Array) -> Array:
     """`X` in the form that compiled code takes: itself, unless its dtype or order is unusual."""
-    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
-    return np.ascontiguousarray(X, dtype)
+    return np.ascontiguousarray(X, X.dtype if X.dtype in COMPILED_FOR else np.float64)
 
 
 def summary(X: Array) -> Summary:

@@ -51,7 +51,12 @@ class Rows:
         """Squared norms |x|^2, accumulated in double precision."""
         if self.is_sparse:
             return self.values.squared_norms().astype(self.dtype)
-        return squared_lengths(self.values).astype(self.dtype)
+        return squared_lengths(self.values).astype(self.dtype, copy=False)
+
+    @computed_once
+    def largest_norm(self) -> float:
+        """The largest of the squared norms, 0 if there are no rows."""
+        return float(self.norms.max(initial=0.0))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -109,7 +114,8 @@ class Rows:
         that the next call in this thread reuses."""
         if self.is_sparse or right.is_sparse:
             return self.sparse.times(right.panels)
-        return np.dot(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
+        # With a transpose of itself, `np.matmul` computes one triangle; `np.dot` does too, but copies it slowly.
+        return np.matmul(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
 
     @property
     def panels(self) -> Panels:

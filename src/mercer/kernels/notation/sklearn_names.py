@@ -1,25 +1,25 @@
 """Resolving a kernel argument: scikit-learn's names, an expression, a Kernel, or a function."""
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
+from mercer import kernels  # loads its names when first used
 from mercer._errors import ParameterError
 from mercer._types import FloatArray, Rows
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.given.precomputed import Custom, Precomputed
 from mercer.kernels.notation.parse import parse
 
-# Each name: the file under `vector`, the class, and the parameters it takes.
+# Each name: the class, and the parameters it takes.
 _VECTOR_NAMES = {
-    "linear": ("linear", "Linear", ()),
-    "poly": ("polynomial", "Polynomial", ("degree", "gamma", "coef0")),
-    "polynomial": ("polynomial", "Polynomial", ("degree", "gamma", "coef0")),
-    "rbf": ("rbf", "RBF", ("gamma",)),
-    "sigmoid": ("sigmoid", "Sigmoid", ("gamma", "coef0")),
-    "laplacian": ("laplacian", "Laplacian", ("gamma",)),
-    "cosine": ("cosine", "Cosine", ()),
-    "chi2": ("chi_squared", "ChiSquared", ("gamma",)),
+    "linear": ("Linear", ()),
+    "poly": ("Polynomial", ("degree", "gamma", "coef0")),
+    "polynomial": ("Polynomial", ("degree", "gamma", "coef0")),
+    "rbf": ("RBF", ("gamma",)),
+    "sigmoid": ("Sigmoid", ("gamma", "coef0")),
+    "laplacian": ("Laplacian", ("gamma",)),
+    "cosine": ("Cosine", ()),
+    "chi2": ("ChiSquared", ("gamma",)),
 }
 
 NAMES = (*_VECTOR_NAMES, "precomputed")
@@ -80,9 +80,8 @@ def _named(name: str, parameters: Mapping[str, Any]) -> Kernel:
         return Precomputed()
     if name not in _VECTOR_NAMES:
         return _expressed(name, parameters)
-    file, kind, wanted = _VECTOR_NAMES[name]
-    cls = getattr(import_module(f"mercer.kernels.vector.{file}"), kind)
-    return cls(**{key: parameters[key] for key in wanted})
+    kind, wanted = _VECTOR_NAMES[name]
+    return getattr(kernels, kind)(**{key: parameters[key] for key in wanted})
 
 
 def _expressed(text: str, parameters: Mapping[str, Any]) -> Kernel:
@@ -123,5 +122,5 @@ def takes_parameter(text: str, parameter: str) -> bool:
     (True, False)
     """
     if text in NAMES or text == "auto":
-        return parameter in _VECTOR_NAMES.get(text, ("", "", ()))[2]
+        return parameter in _VECTOR_NAMES.get(text, ("", ()))[1]
     return _expressed(text, {parameter: 1}) != _expressed(text, {parameter: 2})

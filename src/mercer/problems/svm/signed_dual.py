@@ -75,9 +75,14 @@ class DualProblem:
         return len(self.linear)
 
     @property
+    def has_total(self) -> bool:
+        """Whether a sum is fixed at something other than zero."""
+        return bool(self.total.any() if isinstance(self.total, np.ndarray) else self.total)
+
+    @property
     def is_plain(self) -> bool:
         """Whether it is only a box around zero and one zero sum."""
-        is_special = self.kink or self.shift or self.groups is not None or np.any(self.total)
+        is_special = self.kink or self.shift or self.groups is not None or self.has_total
         return self.has_equality and not is_special and self.lower.max() <= 0.0 <= self.upper.min()
 
     def require_one_zero_sum(self, solver: str) -> None:
@@ -85,7 +90,7 @@ class DualProblem:
 
         Such a solver would silently solve a different program.
         """
-        more = [("kink", self.kink), ("groups", self.groups is not None), ("total", np.any(self.total))]
+        more = [("kink", self.kink), ("groups", self.groups is not None), ("total", self.has_total)]
         found = [name for name, is_there in more if is_there]
         if found:
             raise ParameterError(
@@ -302,7 +307,7 @@ class DualProblem:
         coordinates of largest p at their bound."""
         if start is not None:
             return self.feasible(start)
-        if not np.any(self.total):
+        if not self.has_total:
             return np.zeros(len(self))
         return self.filled(self.linear)
 
@@ -339,7 +344,7 @@ class DualProblem:
         beta = np.clip(beta, self.lower, self.upper)
         if not self.has_equality:
             return beta
-        if np.any(self.total):
+        if self.has_total:
             if not np.abs(self.excess(beta)).max() <= SUM_ROUNDING * np.abs(self.total).max():
                 for mask, total in zip(self.members(), np.atleast_1d(self.total), strict=True):
                     beta[mask] = _with_total(beta[mask], self.lower[mask], self.upper[mask], float(total))

@@ -42,7 +42,9 @@ class WithBias:
 
     def intercept(self, beta: FloatArray, free_bias: float | FloatArray) -> float:
         """b of the function: that of the dual where it is free, else what w implies."""
-        return cast(float, {"free": free_bias, "penalized": float(beta.sum()), "none": 0.0}[self.bias])
+        if self.bias == "penalized":
+            return float(beta.sum())
+        return cast(float, free_bias) if self.bias == "free" else 0.0
 
     def half_norm(self, beta: FloatArray, projections: FloatArray, intercept: float) -> float:
         """Half the squared norm of w, with that of the bias if it is penalised, given <w, psi(x_i)> for every i."""

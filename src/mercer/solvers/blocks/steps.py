@@ -17,7 +17,6 @@ from mercer.solvers.blocks.passes import (
     Curvature,
     Evaluate,
     Evaluation,
-    Multiply,
     Place,
     Prove,
     Response,
@@ -283,9 +282,7 @@ class Newton:
         H = yield from self._hessian(response)
         if H is None:
             last = self.weight if self.machine.constant else 1.0
-            return (
-                yield from step_by_products(-gradient, self.penalty, last, lambda p: self._ask(Multiply(self.at, p)))
-            )
+            return (yield from step_by_products(-gradient, self.at, self.penalty, last, self._ask))
         system = -gradient, self.machine.constant, self.weight
         step = self.penalty.step(H, *system, is_damped=H.dtype == np.float64)
         if step is not None:

@@ -105,7 +105,7 @@ def start_without(
     those with the largest gain are, judged by the previous gradient.
     """
     beta = np.where(held, 0.0, beta)
-    if np.any(dual.total):
+    if dual.has_total:
         return dual.feasible(beta) if gradient is None else dual.topped_up(beta, gradient)
     excess = float(beta.sum())
     if not dual.has_equality or excess == 0.0:

@@ -122,7 +122,7 @@ class _Rounds:
         self.rng = np.random.default_rng(0)
         self.scale = self._scale()
         # A non-zero sum makes all gradients large; only their differences matter.
-        self.is_shifted = problem.has_equality and bool(problem.kink or np.any(problem.total))
+        self.is_shifted = problem.has_equality and bool(problem.kink or problem.has_total)
         self.bias: float | FloatArray | None = None
         self.buffers = Buffers(min(memory, len(problem) ** 2 * matrix.dtype.itemsize))
         self.iterations, self.single_iterations, self.moved = 0, 0, 0
@@ -135,7 +135,7 @@ class _Rounds:
 
     def _scale(self) -> float:
         """The scale of a large violation: the size of the labels, or the spread of the gradient."""
-        if self.problem.kink or np.any(self.problem.total):
+        if self.problem.kink or self.problem.has_total:
             return max(1e-300, float(np.std(self.state.gradient)))
         return max(1e-300, float(np.abs(self.problem.linear).max(initial=0.0)))
 

@@ -112,7 +112,7 @@ def _solve_in_steps(
         return None
     if status == Status.OPTIMAL and _rounding(matrix, beta) > tol:
         status = Status.OPTIMAL_INACCURATE
-    if np.any(problem.total):
+    if problem.has_total:
         beta, gradient, violation = _shared_among_equals(problem, matrix, beta, gradient, violation)
     bias = problem.bias(beta, gradient)
     point = _only_point(problem, beta, gradient, bias, violation, steps, limits)

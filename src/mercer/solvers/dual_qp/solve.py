@@ -53,7 +53,7 @@ def solve_dual(
     Solution
     """
     asked: dict[str, Any] = {"tol": tol, "convex": convex, "gap_tol": gap_tol}
-    if start is None and np.any(problem.total):
+    if start is None and problem.has_total:
         start = sampled_start(problem, matrix, limits, solve_dual, {**asked, **options})
     if is_exact(matrix):
         solution = polish.solve(
