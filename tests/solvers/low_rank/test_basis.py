@@ -5,7 +5,7 @@ import pytest
 
 from mercer import NotPositiveSemidefiniteError
 from mercer.kernels import RBF, Linear, Polynomial, Sigmoid
-from mercer.solvers.low_rank.basis import Basis, coordinate_weights, jittered_factor
+from mercer.solvers.low_rank.basis import Basis, coordinate_weights, jittered_factor, left_of_trace
 from mercer.solvers.low_rank.kernel_blocks import KernelBlocks, RowsInMemory
 
 X = np.random.default_rng(0).normal(size=(700, 3))
@@ -129,3 +129,11 @@ def test_the_jitter_is_a_share_of_the_largest_entry(dtype):
     np.testing.assert_allclose(factor @ factor.T, gram + jitter * np.eye(3), rtol=1e-12)
     assert 1e-3 <= jitter / (1e3 * np.finfo(dtype).eps) <= 1e3
     assert jittered_factor(np.zeros((2, 2)), dtype)[1] > 0.0
+
+
+def test_what_is_left_is_a_share_of_the_variance_in_feature_space(rng):
+    rows = rng.normal(size=(6, 3)) + 2.0
+    left, share = left_of_trace(rows, np.sum(rows**2, axis=1) + 0.5)
+    assert left == pytest.approx(3.0)
+    assert share == pytest.approx(3.0 / (np.sum((rows - rows.mean(axis=0)) ** 2) + 3.0))
+    assert left_of_trace(np.zeros((3, 2)), np.zeros(3)) == (0.0, 0.0)
