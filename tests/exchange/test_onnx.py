@@ -1,6 +1,7 @@
 """ONNX graphs answer what the models answer, in a runtime that knows nothing of Mercer."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -23,6 +24,7 @@ from sklearn.preprocessing import (
 
 import mercer
 from mercer import MissingExtraError, ParameterError, to_onnx
+from mercer.exchange.onnx import heads, steps
 from mercer.kernels import (
     RBF,
     ChiSquared,
@@ -402,3 +404,16 @@ def test_a_machine_without_support_vectors_is_a_constant(kernel):
     assert len(model.support_) == 0
     found = assert_answers(model, new)
     assert found["prediction"] == pytest.approx(model.intercept_[0])
+
+
+def test_labels_of_several_kinds_have_no_type_in_onnx():
+    model = SimpleNamespace(classes_=np.array(["a", 2], dtype=object))
+    with pytest.raises(mercer.ParameterError, match="labels must be numbers or texts"):
+        heads.labels(model, None)
+
+
+@pytest.mark.parametrize("options", [{"add_indicator": True}, {"missing_values": -1.0}])
+def test_an_imputer_of_another_kind_is_refused(options):
+    X, _, _ = rows()
+    with pytest.raises(mercer.ParameterError, match="missing_values=nan and add_indicator=False only"):
+        steps.step(SimpleImputer(**options).fit(X), None)

@@ -124,7 +124,7 @@ def _machine(estimator: BaseEstimator, kind: type) -> BaseEstimator:
         sparse.csr_matrix(vectors) if sparse.issparse(vectors) else vectors,
         np.asarray(dual_coef.toarray() if sparse.issparse(dual_coef) else dual_coef, dtype=np.float64),
         np.asarray(estimator.n_support_) if classes is not None else np.array([len(support)]),
-        np.asarray(estimator.intercept_, dtype=np.float64),
+        estimator.intercept_,
         classes,
         _sigmoids(estimator),
         support,

@@ -199,3 +199,12 @@ def test_any_array_comes_back(dtype, shape, order):
     same(array.astype(array.dtype.newbyteorder("=")), again)
     # The order of numbers in memory decides about the last bits of sums.
     assert array.dtype.kind in "mMU" or again.flags.f_contiguous == array.flags.f_contiguous
+
+
+def test_numbers_of_numpy_in_metadata_are_plain_numbers(tmp_path):
+    given = {"n": np.int64(3), "x": np.float32(0.5), "is": np.bool_(True), "word": np.str_("a"), "one": np.array(7)}
+    model = SVC().fit([[0.0], [1.0]], [0, 1])
+    mercer.save(model, tmp_path / "m", metadata=given)
+    assert describe(tmp_path / "m")["metadata"] == {"n": 3, "x": 0.5, "is": True, "word": "a", "one": 7}
+    with pytest.raises(mercer.ParameterError, match="got a ndarray"):
+        mercer.save(model, tmp_path / "m", metadata={"rows": np.arange(3)})

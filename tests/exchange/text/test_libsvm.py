@@ -13,6 +13,10 @@ from sklearn.svm import SVC as TheirSVC  # noqa: N811
 import mercer
 from mercer import DataError, ParameterError, from_sklearn, read_libsvm_model, write_libsvm_model
 from mercer.estimators.fitting.tasks import ovr_from_ovo, votes
+from mercer.exchange.text.libsvm import whole_labels
+from mercer.exchange.text.lines import csr_of
+from mercer.exchange.text.parts import Machine
+from mercer.io.svmlight.table import Table
 from mercer.kernels import RBF, Laplacian, Linear, Polynomial
 from tests.exchange.machines import KERNELS, TYPES, assert_same, fitted, rows, targets, values
 from tests.exchange.reference_tools import needs_libsvm, reference_values, run, write_rows
@@ -445,3 +449,26 @@ def test_rows_of_a_precomputed_kernel_begin_with_a_position(tmp_path, rows_):
     (tmp_path / "m").write_text(head + rows_)
     with pytest.raises(DataError, match="each support vector of a precomputed kernel must begin with 0:"):
         read_libsvm_model(tmp_path / "m", n_features=80)
+
+
+@pytest.mark.parametrize("form", [float, np.float32, int, bool])
+def test_labels_are_whole_numbers_of_any_type(form):
+    assert whole_labels(np.array([0, 1]), np.array([0, 1], dtype=form), "LIBSVM") == [0, 1]
+    with pytest.raises(ParameterError, match="LIBSVM's labels are whole numbers"):
+        whole_labels(np.array([0, 1]), np.array([0.5, 1.0]), "LIBSVM")
+    with pytest.raises(ParameterError, match="LIBSVM's labels are whole numbers"):
+        whole_labels(np.array([0, 1]), np.array(["0", "1"]), "LIBSVM")
+
+
+def test_support_vectors_of_a_linear_machine_stay_and_weights_of_a_hard_margin_do(tmp_path):
+    X = np.array([[2.0, 0.0], [3.0, 1.0], [-2.0, 0.5], [-3.0, -1.0]])
+    y = [1, 1, 0, 0]
+    soft = mercer.SVC(kernel="linear", C=0.1).fit(X, y)
+    assert Machine.of(soft).vectors.shape == soft.support_vectors_.shape
+    assert len(soft.support_) > 1
+
+
+def test_rows_without_any_feature_are_one_wide():
+    nothing = Table(np.empty((2, 1)), np.zeros(3, np.int32), np.empty(0, np.int32), np.empty(0))
+    assert csr_of(nothing, None, "m").shape == (2, 1)
+    assert csr_of(nothing, 5, "m").shape == (2, 5)

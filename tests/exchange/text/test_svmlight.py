@@ -113,3 +113,10 @@ def test_the_header_counts_documents_and_support_vectors(tmp_path):
     assert said["highest feature index"] == str(X.shape[1])
     assert said["number of training documents"] == str(len(X))
     assert said["number of support vectors plus 1"] == str(len(model.support_) + 1)
+
+
+def test_a_machine_without_support_vectors_is_its_threshold(written):
+    kept = OWN.splitlines()[:-2]
+    text = "\n".join(kept).replace("3 # number of support vectors", "1 # number of support vectors") + "\n"
+    model = read_svmlight_model(written(text), task="regression")
+    assert_same(model.predict(np.zeros((2, 4))), [0.25, 0.25])
