@@ -69,6 +69,8 @@ VECTOR_KERNELS = {
     "normalised sum": (Linear() + RBF(0.5)).normalized(),
     "normalised twice": (2.0 * Cosine() + Sigmoid(0.1, 0.3)).normalized(),
     "centred": RBF(0.3).centered(),
+    "centred and normalised": RBF(0.3).centered().normalized(),
+    "normalised sum of normalised": (Polynomial(2, 0.5, 1.0).normalized() + Linear()).normalized(),
 }
 
 
@@ -88,6 +90,9 @@ def assert_answers(model, X, tol=1e-11, **options):
         output = {"predict_proba": "probabilities", "transform": "transformed"}.get(name, name)
         if output in found:
             assert_same(found[output], getattr(model, name)(X), tol)
+    last = model[-1] if hasattr(model, "steps") else model
+    if hasattr(last, "predict"):
+        assert "label" in found or "prediction" in found
     if "label" in found:
         assert (found["label"] == model.predict(X)).all()
     if "prediction" in found:
@@ -417,3 +422,8 @@ def test_an_imputer_of_another_kind_is_refused(options):
     X, _, _ = rows()
     with pytest.raises(mercer.ParameterError, match="missing_values=nan and add_indicator=False only"):
         steps.step(SimpleImputer(**options).fit(X), None)
+
+
+def test_a_step_that_is_not_fitted_is_said_to_be_so():
+    with pytest.raises(NotFittedError):
+        steps.step(StandardScaler(), None)

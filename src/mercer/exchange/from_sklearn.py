@@ -188,7 +188,7 @@ def _one_function(estimator: BaseEstimator) -> LinearFunctions:
 
 def _linear_detector(estimator: BaseEstimator) -> OneClassSVM:
     weights = np.asarray(estimator.coef_, dtype=np.float64).reshape(1, -1)
-    functions = LinearFunctions(weights, -np.asarray(estimator.offset_, dtype=np.float64))
+    functions = LinearFunctions(weights, -estimator.offset_)
     return linear_detector(functions, OneClassSVM())
 
 

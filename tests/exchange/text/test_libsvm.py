@@ -472,3 +472,11 @@ def test_rows_without_any_feature_are_one_wide():
     nothing = Table(np.empty((2, 1)), np.zeros(3, np.int32), np.empty(0, np.int32), np.empty(0))
     assert csr_of(nothing, None, "m").shape == (2, 1)
     assert csr_of(nothing, 5, "m").shape == (2, 5)
+
+
+def test_classes_over_landmarks_have_no_place_in_the_format():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    model = mercer.SVC(approximation=mercer.LowRank(5)).fit(X, y)
+    with pytest.raises(ParameterError, match="3 classes over landmarks has no place"):
+        Machine.of(model)
+    assert Machine.of(mercer.SVC(approximation=mercer.LowRank(5)).fit(X, y > 0)).classes.tolist() == [False, True]

@@ -154,3 +154,4 @@ def test_the_bound_of_samples_that_are_equal_is_that_of_the_papers():
     inside = 2.0 + 7.0 * (2.0 * ABOVE * 2.0) * np.log(2.0 / risk) / (3.0 * (n - 1))
     beyond = 1.0 - risk ** (1.0 / n)
     assert q == pytest.approx(inside + beyond * total * np.sqrt(q))
+    assert upper_bound(np.full(300, 1e9), 3.0) == 9.0

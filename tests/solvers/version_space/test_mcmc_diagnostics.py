@@ -97,3 +97,9 @@ def test_an_autocovariance_is_the_sum_of_products_at_every_lag(rng):
     centred = parts - parts.mean(axis=1, keepdims=True)
     expected = [np.sum(centred[:, : 7 - lag] * centred[:, lag:], axis=1) / 7 for lag in range(7)]
     np.testing.assert_allclose(_autocovariance(parts), np.stack(expected, axis=1), atol=1e-12)
+
+
+def test_no_draws_are_worth_nothing():
+    nothing = ChainDiagnostics.of_nothing(4, 7)
+    assert (nothing.effective_sample_size, nothing.n_draws, nothing.steps) == (0.0, 0, 7)
+    assert nothing.r_hat == nothing.angle_error == np.inf

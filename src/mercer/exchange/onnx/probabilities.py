@@ -81,9 +81,7 @@ def coupled(pairwise: "Tensor", k: int) -> "Tensor":
     corner = Q.columns([k - 1]).columns([k - 1], axis=2)
     s00 = corner - (B.columns([0], axis=2) * Z.columns([0], axis=2)).sum(1)
     s01 = 1.0 - (B.columns([0], axis=2) * Z.columns([1], axis=2)).sum(1)
-    s11 = -(B.columns([1], axis=2) * Z.columns([1], axis=2)).sum(1)
-    determinant = s00 * s11 - s01 * s01
-    last, bias = -s01 / determinant, s00 / determinant
-    others = -(Z.columns([0], axis=2) * last + Z.columns([1], axis=2) * bias)
-    p = graph.concat([others, last], 1).squeezed(2).maximum(0.0)
+    # Up to a positive factor, which cancels when the probabilities are divided by their sum.
+    others = Z.columns([1], axis=2) * s00 - Z.columns([0], axis=2) * s01
+    p = graph.concat([others, s01], 1).squeezed(2).maximum(0.0)
     return p / p.sum(1)

@@ -8,8 +8,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import StandardScaler
 
 import mercer
+from mercer.estimators.fitting.certificate import Evidence
 from mercer.exchange.model_file.known.kernels import _GRAPH_PARTS, LARGEST_SIZE, _check_fields, _make_graph
 from mercer.exchange.model_file.known.transformers import _check_columns, _require_step
+from mercer.exchange.model_file.known.values import _evidence_of_one
 from mercer.exchange.model_file.rules import Refused
 from mercer.kernels.graph.graph import Graph
 
@@ -47,3 +49,9 @@ def test_every_edge_of_a_graph_has_a_positive_weight():
     for weights in ([1.0, -2.0], [0.0, 1.0], [-1.0, -1.0]):
         with pytest.raises(Refused, match="must have positive weights"):
             _make_graph(Graph, {**fields, "weights": np.array(weights)})
+
+
+def test_the_evidence_of_an_earlier_version_is_its_one_certificate():
+    for found, kept in ((None, None), ("certificate", ["certificate"])):
+        evidence = _evidence_of_one(Evidence, {"_found": found})
+        assert (evidence._found, evidence.certifier, evidence.data) == (kept, None, None)
