@@ -93,6 +93,8 @@ def assert_answers(model, X, tol=1e-11, **options):
     last = model[-1] if hasattr(model, "steps") else model
     if hasattr(last, "predict"):
         assert "label" in found or "prediction" in found
+    if hasattr(last, "decision_function"):
+        assert "decision_function" in found
     if "label" in found:
         assert (found["label"] == model.predict(X)).all()
     if "prediction" in found:

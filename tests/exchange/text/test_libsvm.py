@@ -15,7 +15,7 @@ from mercer import DataError, ParameterError, from_sklearn, read_libsvm_model, w
 from mercer.estimators.fitting.tasks import ovr_from_ovo, votes
 from mercer.exchange.text.libsvm import whole_labels
 from mercer.exchange.text.lines import csr_of
-from mercer.exchange.text.parts import Machine
+from mercer.exchange.text.parts import DENSE, Machine, compact_rows
 from mercer.io.svmlight.table import Table
 from mercer.kernels import RBF, Laplacian, Linear, Polynomial
 from tests.exchange.machines import KERNELS, TYPES, assert_same, fitted, rows, targets, values
@@ -480,3 +480,12 @@ def test_classes_over_landmarks_have_no_place_in_the_format():
     with pytest.raises(ParameterError, match="3 classes over landmarks has no place"):
         Machine.of(model)
     assert Machine.of(mercer.SVC(approximation=mercer.LowRank(5)).fit(X, y > 0)).classes.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("shape", [(4, 100), (100, 4)])
+def test_rows_that_are_mostly_zeros_stay_sparse_whatever_their_shape(shape):
+    few, many = np.zeros(400), np.zeros(400)
+    few[: int(DENSE * 400) - 1] = many[: int(np.ceil(DENSE * 400))] = 1.0
+    assert sparse.issparse(compact_rows(sparse.csr_matrix(few.reshape(shape))))
+    found = compact_rows(sparse.csr_matrix(many.reshape(shape)))
+    np.testing.assert_array_equal(found, many.reshape(shape))

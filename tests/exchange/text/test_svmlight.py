@@ -41,7 +41,10 @@ def test_a_model_of_svm_learn(written):
     assert model.classes_.tolist() == [-1, 1]
     assert model.n_support_.tolist() == [1, 1]
     assert model.shape_fit_ == (6, 4)
-    assert_same(read_svmlight_model(written(OWN), task="regression").predict(np.zeros((1, 4))), [expected])
+    regression = read_svmlight_model(written(OWN), task="regression")
+    assert_same(regression.predict(np.zeros((1, 4))), [expected])
+    assert regression.dual_coef_.tolist() == [[0.75, -0.5]]
+    assert regression.n_support_.tolist() == [2]
     assert read_svmlight_model(written(OWN), n_features=9).n_features_in_ == 9
 
 
