@@ -298,6 +298,7 @@ BAD = [
     (replaced("label 1 -1", "label a b"), "line 7, column 7: label must be a whole number"),
     (replaced("nr_sv 1 1", "nr_sv 3 -1"), "line 8, column 9: nr_sv must be a whole number, 0 or more"),
     (replaced("SV\n", "probA 1\nSV\n"), "2 classes need 1 numbers of probB, got 0"),
+    (replaced("SV\n", "probB 1\nSV\n"), "2 classes need 1 numbers of probA, got 0"),
     (replaced("-1 1:2\n", ""), "the header promises 2 rows, but there are 1 of them"),
     (GOOD + "1 1:1\n", "the header promises 2 rows, but there are 3 or more of them"),
     (replaced("-1 1:2", "-1 2:1 1:2"), "line 11, column 8: indices must ascend"),
