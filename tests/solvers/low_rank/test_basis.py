@@ -136,4 +136,5 @@ def test_what_is_left_is_a_share_of_the_variance_in_feature_space(rng):
     left, share = left_of_trace(rows, np.sum(rows**2, axis=1) + 0.5)
     assert left == pytest.approx(3.0)
     assert share == pytest.approx(3.0 / (np.sum((rows - rows.mean(axis=0)) ** 2) + 3.0))
+    assert left_of_trace(1e-3 * rows, 1e-6 * (np.sum(rows**2, axis=1) + 0.5))[1] == pytest.approx(share)
     assert left_of_trace(np.zeros((3, 2)), np.zeros(3)) == (0.0, 0.0)
