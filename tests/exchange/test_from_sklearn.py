@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScal
 
 import mercer
 from mercer import DataError, ParameterError, Status, from_sklearn
+from mercer.exchange.from_sklearn import _shared
 from tests.exchange.machines import KERNELS, TYPES, assert_same, fitted, rows, targets, values
 
 
@@ -270,3 +272,24 @@ def test_a_function_of_two_rows_is_taken_over_with_its_parameters(parameters):
         theirs.fit(X, targets(X))
         method = "predict" if hasattr(theirs, "predict") else "transform"
         assert_same(getattr(from_sklearn(theirs), method)(new), getattr(theirs, method)(new), 1e-9)
+
+
+def test_parameters_that_both_have_and_that_are_set_are_taken_over():
+    given = SimpleNamespace(get_params=lambda deep: {"C": 3.0, "shrinking": True, "gamma": "deprecated"})
+    ours = _shared(given, mercer.SVC)
+    assert (ours.C, ours.gamma) == (3.0, mercer.SVC().gamma)
+
+
+def test_components_of_small_eigenvalues_are_taken_over():
+    X, _, new = rows()
+    theirs = KernelPCA(3, kernel="rbf", gamma=1e-4).fit(X)
+    assert theirs.eigenvalues_.max() < 1.0
+    assert_same(from_sklearn(theirs).transform(new), theirs.transform(new), 1e-6)
+
+
+def test_what_is_taken_over_says_how_it_was_fitted():
+    X, _, _ = rows()
+    assert from_sklearn(KernelRidge(kernel="rbf").fit(X, targets(X))).solver_ == "cholesky"
+    detector = from_sklearn(SGDOneClassSVM(random_state=0, nu=0.2).fit(X))
+    assert (detector.kernel, detector.n_support_.tolist()) == ("linear", [1])
+    assert detector.intercept_.dtype == np.float64

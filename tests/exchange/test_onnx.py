@@ -1,6 +1,7 @@
 """ONNX graphs answer what the models answer, in a runtime that knows nothing of Mercer."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -23,6 +24,7 @@ from sklearn.preprocessing import (
 
 import mercer
 from mercer import MissingExtraError, ParameterError, to_onnx
+from mercer.exchange.onnx import heads, steps
 from mercer.kernels import (
     RBF,
     ChiSquared,
@@ -67,6 +69,8 @@ VECTOR_KERNELS = {
     "normalised sum": (Linear() + RBF(0.5)).normalized(),
     "normalised twice": (2.0 * Cosine() + Sigmoid(0.1, 0.3)).normalized(),
     "centred": RBF(0.3).centered(),
+    "centred and normalised": RBF(0.3).centered().normalized(),
+    "normalised sum of normalised": (Polynomial(2, 0.5, 1.0).normalized() + Linear()).normalized(),
 }
 
 
@@ -86,6 +90,11 @@ def assert_answers(model, X, tol=1e-11, **options):
         output = {"predict_proba": "probabilities", "transform": "transformed"}.get(name, name)
         if output in found:
             assert_same(found[output], getattr(model, name)(X), tol)
+    last = model[-1] if hasattr(model, "steps") else model
+    if hasattr(last, "predict"):
+        assert "label" in found or "prediction" in found
+    if hasattr(last, "decision_function"):
+        assert "decision_function" in found
     if "label" in found:
         assert (found["label"] == model.predict(X)).all()
     if "prediction" in found:
@@ -402,3 +411,21 @@ def test_a_machine_without_support_vectors_is_a_constant(kernel):
     assert len(model.support_) == 0
     found = assert_answers(model, new)
     assert found["prediction"] == pytest.approx(model.intercept_[0])
+
+
+def test_labels_of_several_kinds_have_no_type_in_onnx():
+    model = SimpleNamespace(classes_=np.array(["a", 2], dtype=object))
+    with pytest.raises(mercer.ParameterError, match="labels must be numbers or texts"):
+        heads.labels(model, None)
+
+
+@pytest.mark.parametrize("options", [{"add_indicator": True}, {"missing_values": -1.0}])
+def test_an_imputer_of_another_kind_is_refused(options):
+    X, _, _ = rows()
+    with pytest.raises(mercer.ParameterError, match="missing_values=nan and add_indicator=False only"):
+        steps.step(SimpleImputer(**options).fit(X), None)
+
+
+def test_a_step_that_is_not_fitted_is_said_to_be_so():
+    with pytest.raises(NotFittedError):
+        steps.step(StandardScaler(), None)

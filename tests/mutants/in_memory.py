@@ -42,15 +42,13 @@ class Imported:
 
     def put_in(self, path: Path, number: int) -> bool:
         """Put a fault into the functions of a file, wherever they are referred to; whether any has it now."""
-        tree = with_fault(path.read_text(encoding="utf-8"), number)
-        altered = dict(_codes(compile(tree, str(path), "exec")))
-        changed = set()
-        for function in self._functions.get(str(path), []):
-            code = function.__code__
-            other = altered.get((code.co_qualname, code.co_firstlineno), code)
-            if other != code:
-                function.__code__ = other
-                changed.add(function)
+        source, functions = path.read_text(encoding="utf-8"), self._functions.get(str(path), [])
+        codes = _altered(functions, path, with_fault(source, number))
+        if any(code.co_freevars != each.__code__.co_freevars for each, code in codes.items()):
+            codes = _altered(functions, path, with_fault(source, number, keeps_names=True))
+        changed = {each for each, code in codes.items() if code != each.__code__}
+        for each in changed:
+            each.__code__ = codes[each]
         for dispatcher in self._with_inlined(changed):
             dispatcher._cache = NullCache()
             dispatcher._reset_overloads()
@@ -82,6 +80,13 @@ class Imported:
             size = len(found)
             found |= {each for each, theirs in self._referred.items() if not found.isdisjoint(theirs)}
         return found
+
+
+def _altered(functions: list[FunctionType], path: Path, tree: ast.AST) -> dict[FunctionType, CodeType]:
+    """The code of functions of a file, as another tree of the file has it."""
+    found = dict(_codes(compile(tree, str(path), "exec")))
+    codes = ((each, each.__code__) for each in functions)
+    return {each: found.get((code.co_qualname, code.co_firstlineno), code) for each, code in codes}
 
 
 def _referred(function: FunctionType) -> set[Dispatcher]:

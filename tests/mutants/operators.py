@@ -157,23 +157,32 @@ def _is_words(parent: ast.AST, node: ast.AST) -> bool:
 # Arrays whose values, or the want of them, are the same in whatever order they are kept.
 _LAYOUT_ONLY = {"empty", "zeros", "ones", "full"}
 
+# Statements that only tell the processor or the compiler what comes next.
+_HINTS = {"prefetch", "vector_loop", "row_announce", "row_prefetch", "row_ask"}
+
 
 def _is_none(parent: ast.AST, field: str, node: ast.AST, kind: str, other: ast.AST) -> bool:
     """Whether a fault changes no result, whatever the numbers are; not merely because nobody has found some that do.
 
     The smaller or the larger of two: if they are equal, either is right. A number that stands for zero or infinity, so
-    near to it that twice the number does too. The order in memory of an array that is filled later.
+    near to it that twice the number does too. The order in memory of an array that is filled later. A hint that is not
+    given. An X among the kinds of types, none of which has this letter.
     """
     match node:
         case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()], comparators=[right]):
             if not (isinstance(parent, ast.IfExp) and field == "test"):
                 return False
             return {ast.unparse(parent.body), ast.unparse(parent.orelse)} == {ast.unparse(left), ast.unparse(right)}
+        case ast.Constant(value=str()):
+            is_among = isinstance(parent, ast.Compare) and isinstance(parent.ops[0], ast.In | ast.NotIn)
+            return is_among and ast.unparse(parent.left).endswith(".kind")
         case ast.Constant(value=float(value)):
             return value != 0.0 and not 1e-250 < value < 1e250
         case ast.Call(func=ast.Attribute(attr=name)) if kind == "argument" and name in _LAYOUT_ONLY:
             left_out = {each.arg for each in node.keywords} - {each.arg for each in other.keywords}
             return left_out == {"order"}
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+            return name in _HINTS
     return False
 
 
@@ -234,14 +243,28 @@ def mutants(file: str, source: str) -> list[Mutant]:
     ]
 
 
-def with_fault(source: str, number: int) -> ast.AST:
-    """The tree of `source` with this one of its faults."""
+def with_fault(source: str, number: int, keeps_names: bool = False) -> ast.AST:
+    """The tree of `source` with this one of its faults.
+
+    A function within another keeps its variables when its code is changed: if asked, names that the fault leaves out
+    are still there, where they are never read.
+    """
     tree = ast.parse(source)
-    for found, (_, parent, field, i, _, _, other) in enumerate(_faults(tree)):
+    for found, (_, parent, field, i, child, _, other) in enumerate(_faults(tree)):
         if found == number:
+            if keeps_names:
+                names = sorted({each.id for each in ast.walk(child) if isinstance(each, ast.Name)})
+                unread = [ast.Expr(ast.Name(name, ast.Load())) for name in names]
+                _innermost(tree, child).body.append(ast.If(ast.Constant(False), unread or [ast.Pass()], []))
             if i is None:
                 setattr(parent, field, other)
             else:
                 getattr(parent, field)[i] = other
             return ast.fix_missing_locations(tree)
     raise LookupError(number)
+
+
+def _innermost(tree: ast.AST, node: ast.AST) -> ast.FunctionDef:
+    """The function to which a node belongs; `ast.walk` comes to outer ones first."""
+    around = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and node in set(ast.walk(each))]
+    return around[-1]

@@ -65,6 +65,8 @@ def test_words_for_people_are_left_alone(body):
         ("z = max(x, 1e-300)", ("1e-300", "2e-300")),
         ("z = x < 1e300", ("1e+300", "2e+300")),
         ("z = np.empty((x, y), order='F')", ("np.empty((x, y), order='F')", "np.empty((x, y))")),
+        ("vector_loop()", ("vector_loop()", "pass")),
+        ("z = x.dtype.kind in 'iu'", ("'iu'", "'Xiu'")),
     ],
 )
 def test_what_changes_no_result_whatever_the_numbers_are_is_no_fault(body, fault):
@@ -80,6 +82,8 @@ def test_what_changes_no_result_whatever_the_numbers_are_is_no_fault(body, fault
         ("z = x if not x < y else y", ("not x < y", "x < y")),
         ("z = max(x, 1e-12)", ("1e-12", "2e-12")),
         ("z = 0.0", ("0.0", "1.0")),
+        ("z = x.dtype.kind == 'i'", ("'i'", "'Xi'")),
+        ("z = x in 'iu'", ("'iu'", "'Xiu'")),
         ("z = x.reshape(y, order='F')", ("x.reshape(y, order='F')", "x.reshape(y)")),
         ("z = np.empty((x, y), dtype=x)", ("np.empty((x, y), dtype=x)", "np.empty((x, y))")),
     ],
@@ -121,7 +125,9 @@ def module(tmp_path):
     file.write_text(
         "def double(x):\n    return 2 * x\n\n\n"
         "class A:\n    @property\n    def three(self):\n        return 1 + 2\n\n\n"
-        "KEPT = [double]\n"
+        "class B(A):\n    def __init__(self, x):\n        super().__init__()\n        self.x = x\n\n\n"
+        "def times(factor):\n    def of(x):\n        return factor * x\n    return of\n\n\n"
+        "KEPT = [double, times(5)]\n"
     )
     spec = importlib.util.spec_from_file_location("subject", file)
     found = importlib.util.module_from_spec(spec)
@@ -154,6 +160,18 @@ def test_a_fault_gets_into_a_property(module, tmp_path):
     path = tmp_path / "subject.py"
     assert Imported().put_in(path, number_of(path, "1 + 2", "1 - 2"))
     assert a.three == -1
+
+
+def test_a_fault_that_needs_no_variable_of_the_function_around_it_gets_in(module, tmp_path):
+    path = tmp_path / "subject.py"
+    assert Imported().put_in(path, number_of(path, "return factor * x", "return None"))
+    assert module.KEPT[1](4) is None
+
+
+def test_a_fault_gets_in_that_forgets_the_class_above(module, tmp_path):
+    path = tmp_path / "subject.py"
+    assert Imported().put_in(path, number_of(path, "super().__init__()", "pass"))
+    assert module.B(4).x == 4
 
 
 def test_what_has_inlined_a_compiled_function_is_compiled_anew(tmp_path):

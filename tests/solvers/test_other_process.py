@@ -1,5 +1,6 @@
 """Work in another process: the same numbers, and an end at any moment."""
 
+import io
 import sys
 import time
 from functools import wraps
@@ -96,3 +97,12 @@ def test_a_matrix_is_put_together_as_it_was_taken_apart(form):
     assert found.dtype == np.float64
     dense = found.toarray() if sparse.issparse(found) else found
     assert dense.tolist() == [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]
+
+
+def test_what_arrives_is_numbers_and_never_a_pickle():
+    pipe = io.BytesIO(b'{"arrays": ["a"]}\n')
+    pipe.seek(0, io.SEEK_END)
+    np.lib.format.write_array(pipe, np.array([print], dtype=object), allow_pickle=True)
+    pipe.seek(0)
+    with pytest.raises(ValueError, match="allow_pickle"):
+        other_process._receive(pipe)

@@ -124,7 +124,7 @@ def _machine(estimator: BaseEstimator, kind: type) -> BaseEstimator:
         sparse.csr_matrix(vectors) if sparse.issparse(vectors) else vectors,
         np.asarray(dual_coef.toarray() if sparse.issparse(dual_coef) else dual_coef, dtype=np.float64),
         np.asarray(estimator.n_support_) if classes is not None else np.array([len(support)]),
-        np.asarray(estimator.intercept_, dtype=np.float64),
+        estimator.intercept_,
         classes,
         _sigmoids(estimator),
         support,
@@ -188,7 +188,7 @@ def _one_function(estimator: BaseEstimator) -> LinearFunctions:
 
 def _linear_detector(estimator: BaseEstimator) -> OneClassSVM:
     weights = np.asarray(estimator.coef_, dtype=np.float64).reshape(1, -1)
-    functions = LinearFunctions(weights, -np.asarray(estimator.offset_, dtype=np.float64))
+    functions = LinearFunctions(weights, -estimator.offset_)
     return linear_detector(functions, OneClassSVM())
 
 

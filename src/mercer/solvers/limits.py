@@ -150,7 +150,7 @@ class Limits:
     def report(self, point: Any) -> None:
         """Show a round to the callbacks."""
         self._so_far.spoken = time.monotonic()
-        if getattr(point, "stage", "solve") not in ("kernel", "pass"):
+        if getattr(point, "stage", None) not in ("kernel", "pass"):
             self._so_far.has_begun = True
         for callback in self.callbacks:
             if callback(point):

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import mercer
 from mercer import SVC, SVDD, SVR, KernelRidge, NuSVC, OneClassSVM, ParameterError, compress
 from mercer import kernels as k
-from mercer.exchange.compress.reduced_set import reduced_set
+from mercer.exchange.compress.reduced_set import _Greedy, reduced_set
 from mercer.kernels.gram.symmetric_operator import GivenOperator
 from tests.exchange.sameness import same, same_answers
 
@@ -238,3 +238,14 @@ def test_all_steps_of_a_pipeline_but_the_last_stay(blobs):
     X, y = blobs
     model = make_pipeline(StandardScaler(), StandardScaler(with_mean=False), SVR()).fit(X, y.astype(float))
     assert [name for name, _ in compress(model, max_error=0.5).steps] == [name for name, _ in model.steps]
+
+
+@pytest.mark.parametrize("size", [1e-10, 1.0, 1e10])
+def test_vectors_that_depend_on_the_chosen_ones_are_not_chosen_whatever_the_units(size):
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    found = reduced_set(GivenOperator(size * X @ X.T), np.random.default_rng(1).normal(size=(8, 1)), max_error=0.0)
+    greedy = _Greedy(GivenOperator(size * X @ X.T), np.ones((8, 1)))
+    greedy.extend(0.0, 8)
+    assert len(greedy.order) == 2
+    assert greedy.is_exhausted
+    assert len(found.chosen) == 8  # no fewer are exact to the last digit

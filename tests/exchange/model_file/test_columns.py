@@ -7,6 +7,7 @@ from mercer import ModelFileError, ParameterError
 from mercer.exchange.model_file import columns
 from mercer.exchange.model_file.decode import Reader
 from mercer.exchange.model_file.encode import Writer
+from mercer.kernels import RBF
 from tests.exchange.sameness import same
 
 SQUARE = np.arange(9.0).reshape(3, 3)
@@ -114,3 +115,31 @@ def test_parts_of_a_column_end_where_it_ends(values):
         reader = Reader({**writer.arrays, "other": np.array(ends, np.int64)})
         with pytest.raises(ModelFileError, match=r"end at|cannot have|lengths|positions"):
             columns.read(reader, {**node, "ends": "other"})
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (True, "bool"),
+        (2.5, "float"),
+        (2**63 - 1, "int"),
+        (-(2**63), "int"),
+        (2**63, "node"),
+        (-(2**63) - 1, "node"),
+        (range(3), "range"),
+        (range(1, 3), "node"),
+        (np.float32(1.0), ("scalar", "<f4")),
+        (np.str_("a"), "node"),
+        (SQUARE, ("array", "<f8", 3)),
+        (RBF(0.5), ("object", "kernels.RBF")),
+    ],
+)
+def test_values_of_one_kind_make_up_a_column_and_others_are_nodes(value, kind):
+    assert columns._kind(value) == kind
+
+
+def test_a_strided_array_is_stored_as_it_reads():
+    writer = Writer()
+    name = writer.tensor(SQUARE[:, ::2])
+    assert writer.arrays[name].flags.c_contiguous
+    np.testing.assert_array_equal(writer.arrays[name], SQUARE[:, ::2])

@@ -28,6 +28,7 @@ MAKE = {
     "two classes": lambda: mercer.SVC().fit(X, TWO),
     "three classes": lambda: mercer.SVC(probability="isotonic", cache_size=1).fit(X, THREE),
     "precomputed": lambda: mercer.SVC(kernel="precomputed").fit(X @ X.T, TWO),
+    "precomputed ridge": lambda: mercer.KernelRidge(kernel="precomputed").fit(X @ X.T, X[:, 0]),
     "regression": lambda: mercer.SVR().fit(X, X[:, 0]),
     "linear": lambda: mercer.LinearSVC().fit(X, THREE),
     "discriminant": lambda: mercer.KernelFisherDiscriminant().fit(X, THREE),
@@ -91,6 +92,7 @@ AMISS = [
     ("three classes", within("_calibration", n_classes=2), "must have a calibration of 3 classes"),
     ("three classes", within("_calibration", has_pairs=False), "must have a calibration of its own two-class problems"),
     ("precomputed", changed(shape_fit_=(2, 40)), "must have support vectors among 2 training items"),
+    ("precomputed ridge", changed(n_features_in_=2), "must have support vectors among 2 training items"),
     ("regression", changed(intercept_=np.zeros(0)), "must have an intercept for each function"),
     ("linear", changed(n_features_in_=2), "must have 2 weights, has 3"),
     ("linear", changed(intercept_=np.zeros(2)), "must have an intercept for each function"),
@@ -265,3 +267,7 @@ def test_arrays_that_later_steps_write_to_are_copies_in_double_precision(name, a
         assert found.dtype == np.float64
         assert found.flags.writeable
         np.testing.assert_array_equal(found, array)
+
+
+def test_a_step_may_stand_where_another_does_and_reach_both_ends(models):
+    check_calibration(isotonic(models, knots=np.array([0.0, 0.0, 1.0]), levels=np.array([0.0, 0.5, 1.0])))

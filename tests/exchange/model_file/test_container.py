@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load as load_safetensors
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import SVC, KernelDensity
@@ -18,7 +21,7 @@ from mercer.exchange.model_file import container
 from mercer.exchange.model_file.container import read_model_file, write_model_file
 from mercer.exchange.model_file.decode import Reader
 from mercer.exchange.model_file.encode import Writer
-from mercer.exchange.model_file.save import describe
+from mercer.exchange.model_file.save import _about, _json_number, describe
 from mercer.exchange.model_file.tensors import read_tensors
 from mercer.problems.certificate import EVERYTHING
 from tests.exchange.model_file.forging import split
@@ -199,3 +202,24 @@ def test_any_array_comes_back(dtype, shape, order):
     same(array.astype(array.dtype.newbyteorder("=")), again)
     # The order of numbers in memory decides about the last bits of sums.
     assert array.dtype.kind in "mMU" or again.flags.f_contiguous == array.flags.f_contiguous
+
+
+def test_numbers_of_numpy_in_metadata_are_plain_numbers(tmp_path):
+    given = {"n": np.int64(3), "x": np.float32(0.5), "is": np.bool_(True), "word": np.str_("a"), "one": np.array(7)}
+    model = SVC().fit([[0.0], [1.0]], [0, 1])
+    mercer.save(model, tmp_path / "m", metadata=given)
+    assert describe(tmp_path / "m")["metadata"] == {"n": 3, "x": 0.5, "is": True, "word": "a", "one": 7}
+    with pytest.raises(mercer.ParameterError, match="got a ndarray"):
+        mercer.save(model, tmp_path / "m", metadata={"rows": np.arange(3)})
+
+
+def test_a_pipeline_is_known_by_its_last_step():
+    pipeline = make_pipeline(StandardScaler(), PCA(1), SVC()).fit([[0.0, 1.0], [1.0, 3.0], [2.0, 1.0]], [0, 1, 1])
+    about = _about(pipeline)
+    assert (about["class"], about["estimator"], about["classes"]) == ("Pipeline", "SVC", ["0", "1"])
+
+
+def test_numbers_keep_their_type_in_json_and_those_that_are_none_have_names():
+    found = [_json_number(value) for value in (3, 0.5, np.float64(2.0), np.inf, np.float64(-np.inf), np.nan)]
+    assert found == [3, 0.5, 2.0, "inf", "-inf", "nan"]
+    assert [type(value) for value in found[:3]] == [int, float, float]

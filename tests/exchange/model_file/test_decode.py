@@ -219,6 +219,8 @@ def test_shapes_of_arrays_of_objects():
 def test_widths_of_arrays_of_texts():
     assert read(objects([2], 2, "<U7")).dtype == np.dtype("<U7")
     assert read(objects([2], 2, "<U0")).dtype == np.dtype("<U1")
+    assert read(objects([2], 2, "<U68")).dtype == np.dtype("<U68")
+    assert read(objects([2], 2, "<U69")).dtype == np.dtype("<U1")
     # Wider than any text in it could want: the width is taken from the texts.
     assert read(objects([2], 2, "<U9999999")).dtype == np.dtype("<U1")
     assert read(objects([0], 0, "<U3")).shape == (0,)

@@ -101,3 +101,11 @@ def test_arrays_may_not_share_bytes():
     header = {"x": entry(), "y": entry(shape=(1,), offsets=(8, 16))}
     with pytest.raises(ModelFileError, match="must follow each other"):
         read_tensors(payload_of(header, bytes(16)))
+
+
+@pytest.mark.parametrize("count", [-1, 2**63, 2**64, 2.0, True])
+def test_a_count_that_no_array_can_have_is_refused(count):
+    with pytest.raises(ModelFileError, match="impossible shape"):
+        read_tensors(payload_of({"a": entry(shape=(0, count), offsets=(0, 0))}, b""))
+    with pytest.raises(ModelFileError, match="impossible data_offsets"):
+        read_tensors(payload_of({"a": entry(shape=(0,), offsets=(count, count))}, b""))

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 import mercer
 from mercer import DataError, ParameterError, read_liblinear_model, write_liblinear_model
+from mercer.exchange.text.linear import LinearFunctions
 from tests.exchange.machines import assert_same, rows, targets, values
 from tests.exchange.reference_tools import LIBLINEAR, needs_liblinear, reference_values, run, write_rows
 
@@ -204,3 +205,8 @@ def test_the_header_names_the_problem_that_was_solved(tmp_path, model, solver):
     X, y, _ = rows(n_classes=3 if solver == "MCSVM_CS" else 2)
     write_liblinear_model(model.fit(X + 3.0, y), tmp_path / "m")
     assert (tmp_path / "m").read_text().startswith(f"solver_type {solver}\n")
+
+
+def test_the_difference_of_two_functions_is_positive_where_the_second_is_larger():
+    both = LinearFunctions(np.array([[1.0, 2.0], [4.0, 1.0]]), np.array([0.5, -1.0])).difference()
+    assert (both.weights.tolist(), both.intercepts.tolist()) == ([[3.0, -1.0]], [-1.5])

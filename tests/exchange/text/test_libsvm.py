@@ -13,6 +13,10 @@ from sklearn.svm import SVC as TheirSVC  # noqa: N811
 import mercer
 from mercer import DataError, ParameterError, from_sklearn, read_libsvm_model, write_libsvm_model
 from mercer.estimators.fitting.tasks import ovr_from_ovo, votes
+from mercer.exchange.text.libsvm import whole_labels
+from mercer.exchange.text.lines import csr_of
+from mercer.exchange.text.parts import DENSE, Machine, compact_rows
+from mercer.io.svmlight.table import Table
 from mercer.kernels import RBF, Laplacian, Linear, Polynomial
 from tests.exchange.machines import KERNELS, TYPES, assert_same, fitted, rows, targets, values
 from tests.exchange.reference_tools import needs_libsvm, reference_values, run, write_rows
@@ -294,6 +298,7 @@ BAD = [
     (replaced("label 1 -1", "label a b"), "line 7, column 7: label must be a whole number"),
     (replaced("nr_sv 1 1", "nr_sv 3 -1"), "line 8, column 9: nr_sv must be a whole number, 0 or more"),
     (replaced("SV\n", "probA 1\nSV\n"), "2 classes need 1 numbers of probB, got 0"),
+    (replaced("SV\n", "probB 1\nSV\n"), "2 classes need 1 numbers of probA, got 0"),
     (replaced("-1 1:2\n", ""), "the header promises 2 rows, but there are 1 of them"),
     (GOOD + "1 1:1\n", "the header promises 2 rows, but there are 3 or more of them"),
     (replaced("-1 1:2", "-1 2:1 1:2"), "line 11, column 8: indices must ascend"),
@@ -445,3 +450,43 @@ def test_rows_of_a_precomputed_kernel_begin_with_a_position(tmp_path, rows_):
     (tmp_path / "m").write_text(head + rows_)
     with pytest.raises(DataError, match="each support vector of a precomputed kernel must begin with 0:"):
         read_libsvm_model(tmp_path / "m", n_features=80)
+
+
+@pytest.mark.parametrize("form", [float, np.float32, int, bool])
+def test_labels_are_whole_numbers_of_any_type(form):
+    assert whole_labels(np.array([0, 1]), np.array([0, 1], dtype=form), "LIBSVM") == [0, 1]
+    with pytest.raises(ParameterError, match="LIBSVM's labels are whole numbers"):
+        whole_labels(np.array([0, 1]), np.array([0.5, 1.0]), "LIBSVM")
+    with pytest.raises(ParameterError, match="LIBSVM's labels are whole numbers"):
+        whole_labels(np.array([0, 1]), np.array(["0", "1"]), "LIBSVM")
+
+
+def test_support_vectors_of_a_linear_machine_stay_and_weights_of_a_hard_margin_do(tmp_path):
+    X = np.array([[2.0, 0.0], [3.0, 1.0], [-2.0, 0.5], [-3.0, -1.0]])
+    y = [1, 1, 0, 0]
+    soft = mercer.SVC(kernel="linear", C=0.1).fit(X, y)
+    assert Machine.of(soft).vectors.shape == soft.support_vectors_.shape
+    assert len(soft.support_) > 1
+
+
+def test_rows_without_any_feature_are_one_wide():
+    nothing = Table(np.empty((2, 1)), np.zeros(3, np.int32), np.empty(0, np.int32), np.empty(0))
+    assert csr_of(nothing, None, "m").shape == (2, 1)
+    assert csr_of(nothing, 5, "m").shape == (2, 5)
+
+
+def test_classes_over_landmarks_have_no_place_in_the_format():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    model = mercer.SVC(approximation=mercer.LowRank(5)).fit(X, y)
+    with pytest.raises(ParameterError, match="3 classes over landmarks has no place"):
+        Machine.of(model)
+    assert Machine.of(mercer.SVC(approximation=mercer.LowRank(5)).fit(X, y > 0)).classes.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("shape", [(4, 100), (100, 4)])
+def test_rows_that_are_mostly_zeros_stay_sparse_whatever_their_shape(shape):
+    few, many = np.zeros(400), np.zeros(400)
+    few[: int(DENSE * 400) - 1] = many[: int(np.ceil(DENSE * 400))] = 1.0
+    assert sparse.issparse(compact_rows(sparse.csr_matrix(few.reshape(shape))))
+    found = compact_rows(sparse.csr_matrix(many.reshape(shape)))
+    np.testing.assert_array_equal(found, many.reshape(shape))

@@ -41,7 +41,10 @@ def test_a_model_of_svm_learn(written):
     assert model.classes_.tolist() == [-1, 1]
     assert model.n_support_.tolist() == [1, 1]
     assert model.shape_fit_ == (6, 4)
-    assert_same(read_svmlight_model(written(OWN), task="regression").predict(np.zeros((1, 4))), [expected])
+    regression = read_svmlight_model(written(OWN), task="regression")
+    assert_same(regression.predict(np.zeros((1, 4))), [expected])
+    assert regression.dual_coef_.tolist() == [[0.75, -0.5]]
+    assert regression.n_support_.tolist() == [2]
     assert read_svmlight_model(written(OWN), n_features=9).n_features_in_ == 9
 
 
@@ -113,3 +116,10 @@ def test_the_header_counts_documents_and_support_vectors(tmp_path):
     assert said["highest feature index"] == str(X.shape[1])
     assert said["number of training documents"] == str(len(X))
     assert said["number of support vectors plus 1"] == str(len(model.support_) + 1)
+
+
+def test_a_machine_without_support_vectors_is_its_threshold(written):
+    kept = OWN.splitlines()[:-2]
+    text = "\n".join(kept).replace("3 # number of support vectors", "1 # number of support vectors") + "\n"
+    model = read_svmlight_model(written(text), task="regression")
+    assert_same(model.predict(np.zeros((2, 4))), [0.25, 0.25])

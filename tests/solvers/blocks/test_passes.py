@@ -5,8 +5,9 @@ from operator import iadd
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from mercer.solvers.blocks.passes import Evaluation, Response
+from mercer.solvers.blocks.passes import Evaluation, Response, combinations, products
 
 
 def response(seed, H=True):
@@ -44,3 +45,14 @@ def test_evaluations_are_added(after, in_place):
         np.testing.assert_allclose(total.after.envelope, kept.after.envelope + second.after.envelope)
     else:
         assert total.after is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_products_and_combinations_are_numpys_in_double_precision(form, dtype, rng):
+    X = rng.normal(size=(6, 4)).astype(dtype)
+    vectors, factors = rng.normal(size=(3, 4)), rng.normal(size=(2, 6))
+    values, sums = np.array(products(form(X), list(vectors))), combinations(form(X), list(factors))
+    assert values.dtype == sums.dtype == np.float64
+    np.testing.assert_allclose(values, vectors @ X.T, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(sums, factors @ X, rtol=1e-5, atol=1e-6)

@@ -6,7 +6,7 @@ import pytest
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.nu import NuMargin
 from mercer.problems.svm.soft_margin import SoftMargin
-from mercer.solvers.calibration.out_of_fold import out_of_fold_scores, start_without
+from mercer.solvers.calibration.out_of_fold import assign_folds, out_of_fold_scores, start_without
 from mercer.solvers.dual_qp.solve import solve_dual
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Solution, Status
@@ -92,3 +92,10 @@ def test_sums_that_are_not_zero_are_made_up_by_those_with_the_most_to_gain():
         assert (start <= part.upper).all()
         assert start[signs > 0].sum() == pytest.approx(-start[signs < 0].sum())
     assert with_gradient[1] > with_gradient[2]
+
+
+def test_keys_that_differ_by_rounding_of_the_largest_are_dealt_out_together():
+    keys = np.array([0.0, 1.0, 1.0 + 4e-16, -2.0, 3.0])
+    folds = assign_folds(np.zeros(5, int), keys, 3)
+    np.testing.assert_array_equal(folds, [1, 2, 2, 0, 0])
+    np.testing.assert_array_equal(assign_folds(np.zeros(2, int), np.array([1.0, 1.0 + 4e-16])), [-1, -1])

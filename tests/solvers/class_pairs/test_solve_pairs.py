@@ -127,3 +127,16 @@ def test_values_without_a_fold_are_those_of_a_pair_solved_without_it(seed):
             expected = K[np.ix_(held, rows[kept])] @ beta + own_part + bias
             np.testing.assert_allclose(scores[held, p], expected, atol=1e-4)
         assert np.isnan(np.delete(scores[:, p], rows)).all()
+
+
+def test_what_was_far_from_the_margin_counts_where_a_fold_takes_the_rest_away():
+    """Without the inner rows, one that is near the margin is alone with its class, and a distant one must come in."""
+    x = np.array([-1.0, -1.2, 1.0, 5.0])
+    K, edges, pairs = np.outer(x, x), np.array([0, 2, 4]), np.array([[0, 1]])
+    box, ridge, folds = np.full(4, 100.0), np.zeros(4), np.array([0, -1, 0, -1])
+    table, report, scores = np.zeros((1, 4)), np.zeros((1, 5)), np.zeros((4, 1))
+    solve_class_pairs(K, edges, pairs, box, ridge, True, 1e-8, -1, 0, 1, table, report)
+    left_out_class_pairs((K, edges, pairs, box, ridge), folds, 1, Goal(True, 1e-8, -1), 0, 1, table, report, scores)
+    assert report[0, ENDING] == OPTIMAL
+    np.testing.assert_allclose(scores[[0, 2], 0], (1.9 - x[[0, 2]]) / 3.1, atol=1e-6)
+    np.testing.assert_allclose(scores[[1, 3], 0], -x[[1, 3]], atol=1e-6)

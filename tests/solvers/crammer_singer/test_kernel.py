@@ -1,5 +1,7 @@
 """Crammer and Singer's machine with a kernel: what its trace says, where it begins, when it ends."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,10 @@ from mercer.kernels import RBF
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.crammer_singer import KernelCrammerSinger
 from mercer.solvers.crammer_singer import kernel
+from mercer.solvers.crammer_singer.kernel import _Rounds
 from mercer.solvers.limits import Limits
 from mercer.solvers.result import Status
+from mercer.solvers.tolerances import INACCURATE
 
 BIASES = {"penalized": (1.0, False), "none": (0.0, False), "free": (0.0, True)}
 
@@ -65,3 +69,13 @@ def test_steps_are_counted_to_the_last(bias):
     assert found.status is Status.ITERATION_LIMIT
     assert found.iterations == 1
     np.testing.assert_allclose(found.beta.sum(axis=1), 0.0, atol=1e-12)
+
+
+def test_a_machine_that_is_stuck_says_how_far_it_came():
+    def stuck(violation, gap_tol=None, convex=True):
+        return _Rounds._stuck(SimpleNamespace(gap_tol=gap_tol, tol=1e-3, convex=convex), violation)
+
+    assert stuck(1e-3) is Status.OPTIMAL
+    assert stuck(INACCURATE, gap_tol=1e-9) is Status.OPTIMAL_INACCURATE
+    assert stuck(1e-3, gap_tol=1e-9) is stuck(1e-2) is Status.STALLED
+    assert stuck(1e-2, convex=False) is Status.NOT_CONVEX

@@ -7,6 +7,7 @@ from mercer._jit.compile import UNBOUNDED
 from mercer.solvers.dual_qp.block_steps import begin
 from mercer.solvers.dual_qp.pair_steps import (
     DIVERGED,
+    MASK,
     Groups,
     _index_of,
     grouped_pair_steps,
@@ -233,3 +234,12 @@ def test_the_first_of_equal_values_is_found_wherever_it_is(n):
         values[place:] = 2.0
         assert _index_of(values, 2.0) == place
     assert _index_of(np.zeros(n), 2.0) == 0
+
+
+def test_masks_are_the_slopes_of_a_kink_and_walls_at_the_bounds():
+    beta, lower, upper = np.array([-1.0, -0.5, 0.0, 0.5, 1.0]), np.full(5, -1.0), np.ones(5)
+    rise, fall = np.empty(5), np.empty(5)
+    for k in range(5):
+        set_masks(k, beta, lower, upper, 0.25, rise, fall)
+    np.testing.assert_array_equal(rise, [0.25, 0.25, -0.25, -0.25, -MASK])
+    np.testing.assert_array_equal(fall, [MASK, 0.25, 0.25, -0.25, -0.25])

@@ -60,13 +60,6 @@ def test_small_problems_begin_with_the_first(rng):
     np.testing.assert_array_equal(problem.beginning(), np.repeat([1.0, 0.5, 0.0], [7, 1, 22]))
 
 
-def test_a_part_of_an_unbounded_box_is_none():
-    box = DualProblem(np.zeros(4), np.zeros(4), np.array([1.0, np.inf, 1.0, 1.0]), total=1.0)
-    assert start_from_sample.scaled_part(box, np.arange(2)) is None
-    below = DualProblem(np.zeros(4), np.array([-np.inf, 0.0, 0.0, 0.0]), np.ones(4), total=1.0)
-    assert start_from_sample.scaled_part(below, np.arange(2)) is None
-
-
 def test_the_box_of_a_part_reaches_as_far_as_the_whole():
     problem = DualProblem(np.arange(4.0), -np.ones(4), np.array([1.0, 2.0, 3.0, 6.0]), ridge=np.arange(4.0))
     part = start_from_sample.scaled_part(problem, np.array([1, 3]))

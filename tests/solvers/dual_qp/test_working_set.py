@@ -1,10 +1,13 @@
 """Pair steps and single steps on a small matrix, before the judge of tests/oracles."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
+from mercer.solvers.dual_qp.pair_steps import MASK
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.limits import Limits
 from tests.oracles.kkt import judge
@@ -167,3 +170,9 @@ def test_a_sum_that_rounding_took_away_is_put_right(bias, data, monkeypatch):
         working.gradient[:90], problem.dual().gradient(StoredMatrix.of(K), working.beta), atol=1e-9
     )
     assert working.violation > 1e-3  # and says so
+
+
+def test_a_group_in_which_nothing_may_move_keeps_its_bias():
+    extremes = np.array([[1.0, 3.0], [-MASK, MASK]])
+    working = SimpleNamespace(split=1, _extremes=extremes, bias=np.array([0.5, 0.7]))
+    np.testing.assert_array_equal(WorkingSet.middle.fget(working), [2.5, 0.7])

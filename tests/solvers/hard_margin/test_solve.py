@@ -6,7 +6,9 @@ import pytest
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.hard_margin import HardMargin
 from mercer.solvers.hard_margin import solve
+from mercer.solvers.hard_margin.solve import Separation
 from mercer.solvers.limits import Limits
+from mercer.solvers.result import Status
 
 
 @pytest.mark.parametrize(("memory", "columns"), [(16 * 8 * 3 + 5, 3), (10**9, solve.MOST_FEATURES), (0, 0)])
@@ -41,3 +43,14 @@ def test_the_unit_of_nothing_is_one():
     assert solve._power_of_two(0.0) == 1.0
     assert solve._power_of_two(1.7e308) == 2.0**1000
     np.testing.assert_array_equal(solve.column_units(np.array([[0.0, -3.0], [0.0, 1.0]])), [1.0, 4.0])
+
+
+@pytest.mark.parametrize(("margin", "status"), [(0.5, Status.STALLED), (0.0, Status.OPTIMAL)])
+def test_a_margin_that_only_other_units_show_is_never_certain(margin, status, monkeypatch):
+    """Rounding left none in the common unit, so the second answer cannot be better than inaccurate."""
+    answers = [Separation.__new__(Separation) for _ in range(2)]
+    for answer, its_margin in zip(answers, (-1e-20, margin), strict=True):
+        answer.margin, answer.status = its_margin, Status.OPTIMAL
+    monkeypatch.setattr(solve, "_separate", lambda *_: answers.pop(0))
+    problem = HardMargin(np.array([1.0, -1.0]))
+    assert solve.separate_features(problem, np.eye(2), Limits(), 1e-6).status is status

@@ -15,6 +15,7 @@ from mercer.solvers.hard_margin.qr_corral import FeatureCorral
 from mercer.solvers.hard_margin.solve import Overlap, Separation, separate_features, separate_matrix
 from mercer.solvers.hard_margin.wolfe_nearest_points import PATIENCE, _Search, nearest_points
 from mercer.solvers.limits import Limits
+from mercer.solvers.tolerances import ended_by_rounding
 
 BIASES = ["free", "penalized", "none"]
 
@@ -224,3 +225,17 @@ def test_coordinates_of_any_size_are_separated_alike(size, rng):
     found = separate_matrix(HardMargin(y), StoredMatrix.of(K), Limits(), 1e-6, 2**30)
     assert isinstance(found, Separation)
     assert found.margin == pytest.approx(size * separate_features(HardMargin(y), X, Limits(), 1e-6).margin, rel=1e-4)
+
+
+def test_where_no_point_can_be_added_rounding_is_said_to_have_ended_it(rng):
+    X, y = two_blobs(rng)
+    for violation, status in ((1e-9, Status.OPTIMAL_INACCURATE), (0.5, Status.STALLED)):
+        corral = corral_of("features", X, y)
+        search = _Search(corral, Limits(), 1e-12)
+        corral.start([int(group[0]) for group in search.groups])
+        weights = corral.minimiser()
+        scores, _ = corral.scores(weights)
+        corral.add = lambda _: False
+        found, ended = search._improve(weights, scores, violation)
+        assert ended is ended_by_rounding(violation) is status
+        np.testing.assert_array_equal(found, weights)

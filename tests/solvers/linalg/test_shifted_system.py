@@ -1,5 +1,7 @@
 """(K + lambda I) X = B by each method, and what is said where it has no such solution."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -66,7 +68,7 @@ def test_iterations_without_a_penalty_say_what_they_added():
     K = spread(np.linspace(1.0, 2.0, 20))
     found = regularised.solve(GivenOperator(K), np.ones((20, 1)), 0.0, request("cg", rank=4))
     assert found.status == Status.OPTIMAL_INACCURATE
-    assert found.jitter == pytest.approx(20 * np.finfo(float).eps * K.diagonal().max())
+    assert found.jitter == pytest.approx(20 * np.finfo(float).eps * K.diagonal().max(), rel=1e-9, abs=0.0)
     np.testing.assert_allclose(K @ found.X, 1.0, rtol=1e-8)
 
 
@@ -106,3 +108,19 @@ def test_a_limit_ends_it(method):
     asked = request(method, limits=Limits(time_limit=0.0))
     found = regularised.solve(GivenOperator(spread(np.arange(1.0, 21.0))), np.ones((20, 1)), 1.0, asked)
     assert found.status == Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("found", "jitter", "dtype", "status"),
+    [
+        (Status.OPTIMAL, 0.0, np.float64, Status.OPTIMAL),
+        (Status.OPTIMAL, 0.0, np.float32, Status.OPTIMAL),
+        (Status.OPTIMAL, 1e-9, np.float64, Status.OPTIMAL_INACCURATE),
+        (Status.STALLED, 0.0, np.float64, Status.OPTIMAL_INACCURATE),
+        (Status.STALLED, 0.0, np.float32, Status.STALLED),
+        (Status.TIME_LIMIT, 0.0, np.float32, Status.TIME_LIMIT),
+        (Status.INTERRUPTED, 1e-9, np.float64, Status.INTERRUPTED),
+    ],
+)
+def test_a_factor_is_judged_by_what_its_refinement_found(found, jitter, dtype, status):
+    assert regularised._judged(SimpleNamespace(status=found), jitter, dtype) is status

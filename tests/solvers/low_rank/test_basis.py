@@ -5,7 +5,7 @@ import pytest
 
 from mercer import NotPositiveSemidefiniteError
 from mercer.kernels import RBF, Linear, Polynomial, Sigmoid
-from mercer.solvers.low_rank.basis import Basis, coordinate_weights, jittered_factor
+from mercer.solvers.low_rank.basis import Basis, coordinate_weights, jittered_factor, left_of_trace
 from mercer.solvers.low_rank.kernel_blocks import KernelBlocks, RowsInMemory
 
 X = np.random.default_rng(0).normal(size=(700, 3))
@@ -136,3 +136,12 @@ def test_what_landmarks_span_of_a_row_is_the_square_of_its_coordinates(n):
     kernel = RBF(gamma=0.5)
     basis, points = basis_of(kernel), kernel.prepare(X[:n])
     np.testing.assert_allclose(basis.captured(points), np.sum(basis.coordinates(points) ** 2, axis=1), rtol=1e-12)
+
+
+def test_what_is_left_is_a_share_of_the_variance_in_feature_space(rng):
+    rows = rng.normal(size=(6, 3)) + 2.0
+    left, share = left_of_trace(rows, np.sum(rows**2, axis=1) + 0.5)
+    assert left == pytest.approx(3.0)
+    assert share == pytest.approx(3.0 / (np.sum((rows - rows.mean(axis=0)) ** 2) + 3.0))
+    assert left_of_trace(1e-3 * rows, 1e-6 * (np.sum(rows**2, axis=1) + 0.5))[1] == pytest.approx(share)
+    assert left_of_trace(np.zeros((3, 2)), np.zeros(3)) == (0.0, 0.0)

@@ -7,7 +7,15 @@ from mercer.kernels import RBF
 from mercer.problems.distance import Distance
 from mercer.solvers.low_rank import distance
 from mercer.solvers.low_rank.basis import Basis
-from mercer.solvers.low_rank.distance import PreparedSupport, by_lengths, half_energy, left_of_rows, upper_bound
+from mercer.solvers.low_rank.distance import (
+    ABOVE,
+    PILOT,
+    PreparedSupport,
+    by_lengths,
+    half_energy,
+    left_of_rows,
+    upper_bound,
+)
 
 X = np.random.default_rng(0).normal(size=(3000, 4))
 KERNEL = RBF(gamma=0.3)
@@ -142,3 +150,14 @@ def test_lengths_bound_the_norm_of_several_functions_together(rng):
     # One row alone has no other to differ from.
     assert by_lengths(K.diagonal()[:1], beta[:1]) == pytest.approx(0.5 * np.sum(beta[:1] ** 2) * K[0, 0])
     assert by_lengths(K.diagonal(), beta[:, 0]) == pytest.approx(by_lengths(K.diagonal(), beta[:, :1]))
+
+
+def test_the_bound_of_samples_that_are_equal_is_that_of_the_papers():
+    """Maurer & Pontil (2009), theorem 4, without any variance, and Clopper & Pearson's of no event in n, each at half
+    the risk."""
+    total, risk, n = 50.0, 0.025, 300 - int(PILOT * 300)
+    q = upper_bound(np.full(300, 2.0), total, 0.95)
+    inside = 2.0 + 7.0 * (2.0 * ABOVE * 2.0) * np.log(2.0 / risk) / (3.0 * (n - 1))
+    beyond = 1.0 - risk ** (1.0 / n)
+    assert q == pytest.approx(inside + beyond * total * np.sqrt(q))
+    assert upper_bound(np.full(300, 1e9), 3.0) == 9.0

@@ -55,3 +55,13 @@ def test_the_only_row_of_a_class_is_taken_for_the_other():
     assert found[0] == -1.0
     # Every other row leaves both classes there.
     np.testing.assert_allclose(found[1:], anew(K, signs, np.ones(8), "hinge", "free")[1:], atol=1e-6)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_matrix_that_was_given_stays_as_it_is(loss, bias):
+    K, signs = rows(n=8)
+    matrix = StoredMatrix.of(K)
+    before = matrix.values.copy()
+    leave_one_out.ExactSolution(SoftMargin(signs, np.ones(8), loss, bias), matrix, Limits())
+    np.testing.assert_array_equal(matrix.values, before)

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -103,11 +105,11 @@ def test_a_matrix_beyond_memory_is_not_begun():
 
 
 @pytest.mark.parametrize("bias", ["free", "penalized", "none"])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_both_forms_find_one_point_with_its_multipliers(loss, bias):
+@pytest.mark.parametrize(("loss", "C"), [("hinge", 1.5), ("squared_hinge", 1.5), ("squared_hinge", 0.2)])
+def test_both_forms_find_one_point_with_its_multipliers(loss, C, bias):
     X, y = made(n=30)
     K, ends = RBF(0.3)(X) + 1e-6 * np.eye(30), {"stop": lambda: False, "max_iter": 100}
-    problem = SoftMargin(y, np.full(30, 1.5), loss, bias).dual()
+    problem = SoftMargin(y, np.full(30, C), loss, bias).dual()
     first, residual, _ = interior_point._dual_form(problem, K, ends)
     second, same, _ = interior_point._primal_form(problem, np.linalg.cholesky(K), ends)
     np.testing.assert_allclose(first, second, atol=1e-5)
@@ -116,3 +118,22 @@ def test_both_forms_find_one_point_with_its_multipliers(loss, bias):
     inside = (first > problem.lower + 1e-3) & (first < problem.upper - 1e-3)
     assert inside.any()
     np.testing.assert_allclose(residual[inside], 0.0, atol=1e-5)
+
+
+def test_a_run_that_is_stopped_leaves_a_feasible_point_with_its_gradient_and_bias(monkeypatch):
+    X, y = made(n=20)
+    problem, matrix = SoftMargin(y, np.ones(20)).dual(), StoredMatrix.of(RBF(0.5)(X))
+    reached = []
+    limits = SimpleNamespace(stop=lambda: bool(reached), reached=lambda: Status.TIME_LIMIT)
+
+    def interrupted(*_):
+        reached.append(True)
+        return 3.0 * y, 7, True
+
+    monkeypatch.setattr(interior_point, "_interior_point", interrupted)
+    found = interior_point.solve(problem, matrix, limits=limits)
+    assert (found.status, found.iterations) == (Status.TIME_LIMIT, 7)
+    assert ((found.beta >= problem.lower) & (found.beta <= problem.upper)).all()
+    assert found.beta.sum() == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(found.gradient, y - RBF(0.5)(X) @ found.beta)
+    assert found.bias == problem.bias(found.beta, found.gradient)

@@ -86,3 +86,11 @@ def test_steps_of_a_ranking_are_limited(most):
     found = ranking_newton.solve(problem, StoredMatrix.of(K), tol=1e-12, limits=Limits(max_iter=most))
     assert found.status is Status.ITERATION_LIMIT
     assert found.iterations == most
+
+
+def test_where_no_step_is_left_the_distance_decides_how_it_ended(monkeypatch):
+    monkeypatch.setattr(ranking_newton._Steps, "_step", lambda *_: False)
+    monkeypatch.setattr(ranking_newton._Steps, "_settled", lambda *_: False)
+    problem, K = ranking("given", 1.0, "squared_hinge")[:2]
+    found = ranking_newton.solve(problem, StoredMatrix.of(K), tol=1e-6, limits=Limits())
+    assert found.status is Status.STALLED

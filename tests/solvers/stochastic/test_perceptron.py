@@ -77,6 +77,10 @@ def test_items_do_as_rows_do(data, method, shift):
     np.testing.assert_allclose(items.coefficients @ X, rows.coefficients, atol=1e-10)
     assert items.bias == pytest.approx(rows.bias, abs=1e-10)
     assert items.updates == rows.updates
+    # Epoch by epoch: the mean loss of the points on the wrong side, and how many there were.
+    told = [[(point.violation, point.working_set) for point in found.trace] for found in (items, rows)]
+    np.testing.assert_allclose(*told, atol=1e-12)
+    assert told[0][1][0] > 0.0
 
 
 def test_a_batch_adds_the_mean_of_all_mistakes(data):

@@ -145,3 +145,10 @@ def test_few_newton_steps_are_enough(seed):
     """A barrier of this kind is self-concordant: damped steps, then quadratic convergence; ten or so in all."""
     walls, weights = random_walls(seed)
     assert centre_of(walls, weights, tol=1e-10, limits=Limits(max_iter=40)).status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_steps_towards_a_centre_are_counted_to_the_last(most):
+    gram, start = np.array([[1.0, 0.9], [0.9, 1.0]]), np.array([0.9, 0.05])
+    found = analytic_centre(gram, np.array([1.0, 30.0]), start, tol=1e-15, limits=Limits(max_iter=most))
+    assert (found.status, found.iterations, len(found.trace)) == (Status.ITERATION_LIMIT, most, most + 1)

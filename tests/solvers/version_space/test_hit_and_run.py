@@ -5,6 +5,7 @@ from scipy import stats
 from mercer import Status
 from mercer.problems.version_space.spherical_polygon import SphericalPolygon
 from mercer.solvers.limits import Limits
+from mercer.solvers.version_space import hit_and_run
 from mercer.solvers.version_space.analytic_centre import analytic_centre
 from mercer.solvers.version_space.ball_centre import ball_centre
 from mercer.solvers.version_space.hit_and_run import Body, centre_of_mass
@@ -163,3 +164,10 @@ def test_a_callback_and_the_clock_end_it():
     assert heard.status is Status.INTERRUPTED
     assert heard.diagnostics.n_draws > 0
     assert sampled(walls, tol=1e-9, limits=Limits(time_limit=1e-9)).status is Status.TIME_LIMIT
+
+
+def test_the_worst_of_all_directions_is_what_diagnostics_tell(monkeypatch):
+    monkeypatch.setattr(hit_and_run, "effective_sample_size", lambda draws: np.linspace(900.0, 300.0, draws.shape[2]))
+    monkeypatch.setattr(hit_and_run, "r_hat", lambda draws: np.linspace(1.0, 1.5, draws.shape[2]))
+    found = sampled(random_walls(0, 5, 3), n_draws=200, limits=Limits(max_iter=2000)).diagnostics
+    assert (found.effective_sample_size, found.r_hat) == (300.0, 1.5)

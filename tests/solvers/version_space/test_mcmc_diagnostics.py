@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from mercer.solvers.version_space.mcmc_diagnostics import ChainDiagnostics, effective_sample_size, r_hat, split_chains
+from mercer.solvers.version_space.mcmc_diagnostics import (
+    ChainDiagnostics,
+    _autocovariance,
+    effective_sample_size,
+    r_hat,
+    split_chains,
+)
 
 
 def autoregressive(rho, chains=4, m=4000, q=3, seed=0):
@@ -78,3 +84,22 @@ def test_a_verdict_needs_both():
     assert not ChainDiagnostics.of_nothing(4).has_converged(tol=1e9, min_ess=1e-9)
     assert "R-hat 1.0050  effective sample size 500 of 2000 draws" in str(fine)
     assert fine.as_dict()["steps"] == 1000
+
+
+def test_neither_units_nor_an_offset_change_what_draws_are_worth():
+    draws = autoregressive(0.5, m=400)
+    np.testing.assert_allclose(r_hat(5.0 + 1e-6 * draws), r_hat(draws), rtol=1e-6)
+    np.testing.assert_allclose(effective_sample_size(5.0 + 1e-6 * draws), effective_sample_size(draws), rtol=1e-6)
+
+
+def test_an_autocovariance_is_the_sum_of_products_at_every_lag(rng):
+    parts = rng.normal(size=(2, 7, 3))
+    centred = parts - parts.mean(axis=1, keepdims=True)
+    expected = [np.sum(centred[:, : 7 - lag] * centred[:, lag:], axis=1) / 7 for lag in range(7)]
+    np.testing.assert_allclose(_autocovariance(parts), np.stack(expected, axis=1), atol=1e-12)
+
+
+def test_no_draws_are_worth_nothing():
+    nothing = ChainDiagnostics.of_nothing(4, 7)
+    assert (nothing.effective_sample_size, nothing.n_draws, nothing.steps) == (0.0, 0, 7)
+    assert nothing.r_hat == nothing.angle_error == np.inf

@@ -94,7 +94,7 @@ _by_name: dict[str, Kind] = {}
 _by_class: dict[tuple[str, str], Kind] = {}
 
 
-def add(kind: Kind, *aliases: tuple[str, str]) -> Kind:
+def add(kind: Kind, *aliases: tuple[str, str]) -> None:
     """Register a kind, also for other classes, each as (module, name), that are written as it.
 
     If a class has several kinds, the last one is written.
@@ -104,7 +104,6 @@ def add(kind: Kind, *aliases: tuple[str, str]) -> Kind:
     _by_name[kind.name] = kind
     for place in ((kind.module, kind.qualname), *aliases):
         _by_class[place] = kind
-    return kind
 
 
 def _named(home: str) -> tuple[str, str]:
@@ -117,10 +116,10 @@ def record(
     name: str | None = None,
     check: Callable[[Any], None] | None = None,
     make: Callable[[Any, dict[str, Any]], Any] | None = None,
-) -> Kind:
+) -> None:
     """Register a dataclass, ``record("mercer.kernels.vector.rbf:RBF")``."""
     module, qualname = _named(home)
-    return add(Kind(name or qualname, module, qualname, check=check, make=make))
+    add(Kind(name or qualname, module, qualname, check=check, make=make))
 
 
 def plain(
@@ -130,11 +129,11 @@ def plain(
     constants: dict[str, Any] | None = None,
     make: Callable[[Any, dict[str, Any]], Any] | None = None,
     check: Callable[[Any], None] | None = None,
-) -> Kind:
+) -> None:
     """Register an object by its attributes and their rules."""
     module, qualname = _named(home)
     kind = Kind(name or qualname, module, qualname, fields, None, constants or {}, make, check)
-    return add(kind)
+    add(kind)
 
 
 def estimator(
@@ -143,11 +142,11 @@ def estimator(
     name: str | None = None,
     check: Callable[[Any], None] | None = None,
     former: dict[str, str] | None = None,
-) -> Kind:
+) -> None:
     """Register an estimator by the names of its fitted attributes (see `attributes.ATTRIBUTES`)."""
     module, qualname = _named(home)
     own = {one: ATTRIBUTES[one] for one in state}
-    return add(Kind(name or qualname, module, qualname, None, own, check=check, former=former or {}))
+    add(Kind(name or qualname, module, qualname, None, own, check=check, former=former or {}))
 
 
 def kind_of(value: Any) -> Kind | None:

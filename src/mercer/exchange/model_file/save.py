@@ -267,10 +267,12 @@ def _json_number(value: float) -> int | float | str:
 
 def _plain_json(value: Any) -> Any:
     """`value` as JSON, or an error that says what cannot be stored."""
+    if getattr(value, "ndim", None) == 0:  # a number of NumPy's
+        value = value.item()
     if value is None or isinstance(value, (bool, str)):
         return value
-    if isinstance(value, (int, float)) or (hasattr(value, "item") and getattr(value, "ndim", 1) == 0):
-        return _json_number(value.item() if hasattr(value, "item") else value)
+    if isinstance(value, (int, float)):
+        return _json_number(value)
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: _plain_json(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

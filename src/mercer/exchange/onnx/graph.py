@@ -263,7 +263,7 @@ class Tensor:
         return inside * (1.0 - at_end) * (1.0 - before) + at_end * float(levels[-1]) + before * float(levels[0])
 
     def transposed(self) -> "Tensor":
-        return self._call("Transpose", perm=[1, 0])
+        return self._call("Transpose")
 
     def squeezed(self, axis: int = 1) -> "Tensor":
         return self._call("Squeeze", self.graph.integers([axis]))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def both_sides(maps: "Sequence[Sigmoid | Steps]", values: "Tensor") -> "tuple[Tensor, Tensor]":
     """(p, 1 - p) of each function of values (n, n_functions)."""
-    if all(isinstance(each, Sigmoid) for each in maps):
+    if isinstance(maps[0], Sigmoid):
         u = values * [cast(Sigmoid, each).A for each in maps] + [cast(Sigmoid, each).B for each in maps]
         return (-u).sigmoid(), u.sigmoid()
     sides = [_steps(cast("Steps", each), values.columns([k])) for k, each in enumerate(maps)]
@@ -33,7 +33,7 @@ def _steps(steps: "Steps", values: "Tensor") -> "tuple[Tensor, Tensor]":
 
 def log_odds(maps: "Sequence[Sigmoid | Steps]", values: "Tensor") -> "Tensor":
     """log(p / (1 - p)) of each function."""
-    if all(isinstance(each, Sigmoid) for each in maps):
+    if isinstance(maps[0], Sigmoid):
         return -(values * [cast(Sigmoid, each).A for each in maps] + [cast(Sigmoid, each).B for each in maps])
     p, q = both_sides(maps, values)
     return p.log() - q.log()
@@ -70,20 +70,18 @@ def coupled(pairwise: "Tensor", k: int) -> "Tensor":
     Q = squares * np.eye(k) - (forward * back).reshaped(0, k, k)
     graph = pairwise.graph
     ones = Q.columns([0], axis=2) * 0.0 + 1.0
-    M = graph.concat([Q, ones], 2).columns(range(k - 1), axis=1)
+    M = graph.concat([Q, ones], 2).columns(range(k - 1))
     left = M
     for i in range(k - 1):
-        row = left.columns([i], axis=1)
+        row = left.columns([i])
         row = row / row.columns([i], axis=2)
         left = left - (left.columns([i], axis=2) - np.eye(k - 1)[:, i : i + 1]) * row
     ends = [k - 1, k]
     Z, B = left.columns(ends, axis=2), M.columns(ends, axis=2)
-    corner = Q.columns([k - 1], axis=1).columns([k - 1], axis=2)
+    corner = Q.columns([k - 1]).columns([k - 1], axis=2)
     s00 = corner - (B.columns([0], axis=2) * Z.columns([0], axis=2)).sum(1)
     s01 = 1.0 - (B.columns([0], axis=2) * Z.columns([1], axis=2)).sum(1)
-    s11 = -(B.columns([1], axis=2) * Z.columns([1], axis=2)).sum(1)
-    determinant = s00 * s11 - s01 * s01
-    last, bias = -s01 / determinant, s00 / determinant
-    others = -(Z.columns([0], axis=2) * last + Z.columns([1], axis=2) * bias)
-    p = graph.concat([others, last], 1).squeezed(2).maximum(0.0)
+    # Up to a positive factor, which cancels when the probabilities are divided by their sum.
+    others = Z.columns([1], axis=2) * s00 - Z.columns([0], axis=2) * s01
+    p = graph.concat([others, s01], 1).squeezed(2).maximum(0.0)
     return p / p.sum(1)

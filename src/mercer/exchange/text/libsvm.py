@@ -15,7 +15,6 @@ import numpy as np
 
 from mercer._errors import DataError, ParameterError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
-from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.probabilities import Sigmoid
 from mercer.estimators.fitting.tasks import pair_row, pairs
 from mercer.estimators.kernel.logistic import KernelLogisticRegression
@@ -322,7 +321,7 @@ def type_of(model: "BaseEstimator") -> str:
             return name
     if isinstance(model, (SVDD, RankSVM)):
         raise ParameterError(f"LIBSVM has no counterpart of {type(model).__name__}")
-    return "c_svc" if isinstance(model, KernelClassifier) and hasattr(model, "classes_") else "epsilon_svr"
+    return "c_svc" if hasattr(model, "classes_") else "epsilon_svr"
 
 
 def whole_labels(classes: Array | None, labels: Sequence[int] | None, tool: str) -> list[int] | None:

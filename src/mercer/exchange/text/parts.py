@@ -13,7 +13,6 @@ from scipy import sparse
 
 from mercer._errors import ParameterError
 from mercer._types import Array, Rows
-from mercer.estimators.bases.kernel_classifier import KernelClassifier
 from mercer.estimators.bases.kernel_model import KernelModel
 from mercer.estimators.bases.probabilities import Calibration, Sigmoid
 from mercer.estimators.fitting.certificate import Evidence
@@ -77,7 +76,7 @@ class Machine:
             raise ParameterError(
                 f"model must be a fitted kernel machine such as SVC, SVR or OneClassSVM, got {type(model).__name__}"
             )
-        classes = model.classes_ if isinstance(model, KernelClassifier) and hasattr(model, "classes_") else None
+        classes = getattr(model, "classes_", None)
         if classes is not None and len(classes) > 2 and not part(model, "has_pairs"):
             raise ParameterError(
                 f"a machine of {len(classes)} classes must have a function for each pair of them: multi_class must be "

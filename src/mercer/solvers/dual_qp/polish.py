@@ -237,7 +237,7 @@ def _shared_among_equals(
     first = equal.argmax(axis=1)
     if (first == np.arange(n)).all():
         return beta, gradient, violation
-    totals, reaches = np.bincount(first, beta, minlength=n), np.bincount(first, reach, minlength=n)
+    totals, reaches = np.bincount(first, beta), np.bincount(first, reach)
     shared = np.clip(reach * (totals / np.maximum(reaches, 1e-300))[first], problem.lower, problem.upper)
     gradient_then = problem.gradient(matrix, shared)
     violation_then = problem.violation(shared, gradient_then)

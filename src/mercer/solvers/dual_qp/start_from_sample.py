@@ -47,8 +47,6 @@ def sampled_start(
         return start_from_least_squares.start(problem, matrix)
     sample = _draw(problem, np.random.default_rng(0))
     part = scaled_part(problem, sample)
-    if part is None:
-        return problem.beginning()
     size = float(np.abs(problem.total).max()) * float(np.abs(matrix.diag).mean())
     rough = {**options, "gap": None, "gap_tol": None, "tol": max(options["tol"], SAMPLE_TOL * size)}
     found = solve(part, matrix.view(sample), limits=limits.unwatched(), **rough)
@@ -66,11 +64,8 @@ def _draw(problem: DualProblem, rng: np.random.Generator) -> IndexArray:
     return np.sort(rng.permutation(n)[: max(SMALLEST // 4, n // SHARE)])
 
 
-def scaled_part(problem: DualProblem, sample: IndexArray) -> DualProblem | None:
-    """The problem restricted to a sample, its box widened so that the sum can match the whole; None if a bound is
-    infinite."""
-    if not np.isfinite([problem.lower.sum(), problem.upper.sum()]).all():
-        return None
+def scaled_part(problem: DualProblem, sample: IndexArray) -> DualProblem:
+    """The problem restricted to a sample, its box widened so that the sum can match the whole."""
     lower, upper = (
         bounds[sample] * (bounds.sum() / reach if (reach := bounds[sample].sum()) else 1.0)
         for bounds in (problem.lower, problem.upper)

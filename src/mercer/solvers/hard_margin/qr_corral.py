@@ -50,6 +50,7 @@ class FeatureCorral:
     nearest: FloatArray | Any
     _Q: FloatArray
     _R: FloatArray
+    _updates: int
 
     def __init__(self, points: "Features", groups: IndexArray) -> None:
         self.points, self.groups = points, groups
@@ -59,7 +60,6 @@ class FeatureCorral:
         self.radius = float(np.sqrt(self.squares.max(initial=0.0)))
         self._weight = self.radius if self.radius > 0.0 else 1.0
         self.members = []
-        self._updates = 0
         self.nearest = None
 
     def noise(self, square: float) -> float:

@@ -162,8 +162,9 @@ class _Search:
         while not (target > 0.0).all():
             outside = np.flatnonzero(target <= 0.0)
             lengths = weights[outside] / np.maximum(weights[outside] - target[outside], 1e-300)
-            length, place = lengths.min(), int(outside[lengths.argmin()])
-            weights = np.delete(weights + length * (target - weights), place)
+            first = int(lengths.argmin())
+            place = int(outside[first])
+            weights = np.delete(weights + lengths[first] * (target - weights), place)
             self.corral.remove(place)
             target = self.corral.minimiser()
         return target

@@ -65,7 +65,7 @@ def find_values(matrix: FloatArray) -> "Arrays":
 
 def find_definite(matrix: FloatArray, tolerance: float) -> "Arrays":
     """The work of `is_definite`."""
-    shifted = np.array(matrix, dtype=np.float64, order="C")
+    shifted = np.array(matrix, dtype=np.float64)
     shifted.flat[:: len(matrix) + 1] += tolerance
     # By symmetry its rows serve as the columns that LAPACK expects.
     return {"is_definite": np.array(dpotrf(shifted.T, overwrite_a=True, clean=False)[1] == 0)}

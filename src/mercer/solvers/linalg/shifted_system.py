@@ -235,9 +235,10 @@ def _by_refined_iterations(
     operator: "SymmetricOperator", right: FloatArray, shift: float, request: Request
 ) -> RegularisedSolution | None:
     """Conjugate gradients on a fixed-point triangle; None if a factorisation is preferable."""
-    size = float(operator.diag.max(initial=0.0)) * operator.n
     is_worth_it = request.method == "auto" and not request.with_inverse and operator.n >= ITERATED
-    if not (is_worth_it and isinstance(operator, EvaluatedOperator) and size * SINGLE <= ROUGH * shift):
+    if not (is_worth_it and isinstance(operator, EvaluatedOperator)):
+        return None
+    if operator.n * float(operator.diag.max()) * SINGLE > ROUGH * shift:
         return None
     kept = FixedPointOperator.of(operator, request.limits.stop)
     most = int(WORTHWHILE * operator.n / right.shape[1])

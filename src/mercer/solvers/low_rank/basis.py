@@ -214,7 +214,7 @@ def left_of_trace(coordinates: FloatArray, diagonal: FloatArray) -> tuple[float,
 
 def jittered_factor(gram: FloatArray, dtype: DTypeLike = np.float64) -> tuple[FloatArray, float]:
     """(L, jitter) with L L' = gram + jitter I, for the smallest jitter that precision and the factorisation allow."""
-    scale = float(np.max(gram.diagonal(), initial=0.0))
+    scale = float(gram.diagonal().max())
     is_single = np.dtype(dtype) == np.float32
     units = UNITS_OF_SINGLE if is_single else UNITS_OF_DOUBLE * len(gram)
     share = units * float(np.finfo(np.float32 if is_single else np.float64).eps)

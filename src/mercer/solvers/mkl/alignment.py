@@ -24,7 +24,7 @@ def align(problem: "AlignmentProblem") -> FloatArray:
     largest = float(a.max(initial=0.0))
     if not largest > 0:
         return np.full(len(a), 1.0 / len(a))
-    found = solve_quadratic_program(2.0 * M, -2.0 * a / largest, np.eye(len(a)), np.zeros(len(a)))
+    found = solve_quadratic_program(M, -a / largest, np.eye(len(a)), np.zeros(len(a)))
     weights = np.maximum(found.u, 0.0) / size
     weights[weights < 1e-8 * weights.max()] = 0.0
     return weights / weights.sum()

@@ -106,7 +106,7 @@ class NewtonMatrix:
     @property
     def is_steep(self) -> bool:
         """Whether C k(x, x) is large."""
-        return float(self.problem.C.max(initial=0.0)) * float(self.matrix.diag.max(initial=0.0)) > LARGE
+        return float(self.problem.C.max()) * float(self.matrix.diag.max()) > LARGE
 
     def coordinates(self, is_definite: bool) -> FloatArray | None:
         """L with K + t 11' = L L' if that is small, in memory and positive definite, else None."""

@@ -112,7 +112,7 @@ def _autocovariance(parts: FloatArray) -> FloatArray:
     m = parts.shape[1]
     centred = parts - parts.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, n=2 * m, axis=1)
-    return np.fft.irfft(spectrum * spectrum.conj(), n=2 * m, axis=1)[:, :m] / m
+    return np.fft.irfft(spectrum * spectrum.conj(), axis=1)[:, :m] / m
 
 
 def _integrated_time(correlation: FloatArray) -> FloatArray:

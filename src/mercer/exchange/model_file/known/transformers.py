@@ -117,13 +117,13 @@ def _check_columns(columns: "ColumnTransformer") -> None:
 _CHECKS = {"Pipeline": _check_pipeline, "ColumnTransformer": _check_columns}
 
 
-def transformer(home: str, *state: str) -> Kind:
+def transformer(home: str, *state: str) -> None:
     """Register a class of scikit-learn by the names of its fitted attributes."""
     module, _, name = home.partition(":")
     rules_of = {one: _RULES[one] for one in (*_INPUT, *state)}
     check = _CHECKS.get(name, _check_uses)
     kind = Kind(f"sklearn.{name}", f"sklearn.{module}", name, None, rules_of, check=check)
-    return add(kind, (_private_home(home), name))
+    add(kind, (_private_home(home), name))
 
 
 def _private_home(home: str) -> str:
