@@ -38,7 +38,7 @@ def indicators(n=900, dtype=np.float64):
 def test_dense_and_sparse_storage_give_the_same_machine(machine, dtype):
     X, y = indicators(dtype=dtype)
     assert is_mostly_zeros(X)
-    # Two answers within the default tolerance of the optimum may differ by more than 1e-5; within this one they may not.
+    # Answers within the default tolerance of the optimum may differ by more than 1e-5; within this one they may not.
     machine = clone(machine).set_params(tol=1e-7)
     answers = []
     for rows in (X, sparse.csr_array(X)):
