@@ -6,6 +6,7 @@ import pytest
 from mercer.kernels.gram.kernel_matrix import StoredMatrix
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp.copied_rows import CopiedRows, copy_all, row_of
+from mercer.solvers.dual_qp.pair_steps import MASK, pair_steps
 from mercer.solvers.dual_qp.working_set import WorkingSet
 from mercer.solvers.limits import Limits
 
@@ -29,6 +30,27 @@ def test_a_row_is_copied_once_with_its_ridge_and_padding(rng):
     np.testing.assert_allclose(
         rows.values[[0, 1, 3], :4], (source[np.ix_(places, places)] + 0.5 * np.eye(4))[[0, 1, 3]]
     )
+
+
+def test_if_nothing_may_rise_beside_gradients_as_large_as_the_mask_no_row_beyond_the_last_is_read():
+    width, beta, bound = 16, np.zeros(3), np.zeros(3)
+    # Parts of larger arrays, in which what is written beyond their end can be seen.
+    places, is_known, values = np.arange(width) % 5, np.zeros(width, bool), np.zeros((width, width))
+    rows = CopiedRows(values[:3], is_known[:3], np.eye(5), places[:3], np.ones(width))
+    gradient, rise, fall = np.zeros(width), np.full(width, -MASK), np.full(width, MASK)
+    gradient[:3] = -1e25
+    steps, highest, lowest, _ = pair_steps(
+        rows, gradient, beta, bound, bound, 0.0, rows.diag, rise, fall, 1e-3, 10, np.empty(width)
+    )
+    assert steps == 0
+    assert highest < lowest
+    assert not is_known[3:].any()
+    assert not beta.any()
+
+
+def test_a_working_set_may_be_empty():
+    matrix, dual = StoredMatrix.of(np.eye(4)), SoftMargin(np.array([1.0, 1.0, -1.0, -1.0]), np.ones(4), "hinge").dual()
+    assert WorkingSet(dual, matrix, np.arange(0), np.zeros(4), dual.linear).values.shape[0] == 0
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

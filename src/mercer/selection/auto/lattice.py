@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer._types import FloatArray
+from mercer.selection.tuning.ties import comparable
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Judged:
     folds: dict[float, FloatArray] = field(default_factory=dict)
 
     def mean(self, C: float) -> float:
-        return float(np.mean(self.folds[C]))
+        return comparable(float(np.mean(self.folds[C])))
 
     @property
     def best_C(self) -> float:

@@ -35,6 +35,7 @@ from mercer.estimators.out_of_core.passes import Passes, feature_blocks
 from mercer.io.blocks.blocks import Blocks
 from mercer.io.blocks.choice import folds_of_rows
 from mercer.selection.tuning.results import ranks
+from mercer.selection.tuning.ties import first_best
 from mercer.solvers.blocks.newton import solve_many
 from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.limits import Limits
@@ -159,7 +160,7 @@ class LinearCV(BaseEstimator):
 
     def _keep(self, strengths: list[float], scores: FloatArray) -> None:
         means = np.array([row.mean() for row in scores])
-        self.best_index_ = int(np.nanargmax(means)) if np.isfinite(means).any() else len(means) // 2
+        self.best_index_ = first_best(means) if np.isfinite(means).any() else len(means) // 2
         self.best_params_, self.best_score_ = {"C": strengths[self.best_index_]}, float(means[self.best_index_])
         self.cv_results_ = {
             "params": [{"C": C} for C in strengths],

@@ -34,6 +34,7 @@ from mercer.selection.tuning.shared_matrix import (
     shares_matrix,
     take_part,
 )
+from mercer.selection.tuning.ties import first_best
 from mercer.solvers.dual_qp import policy
 from mercer.solvers.elsewhere import workers_in_force
 from mercer.solvers.result import Status
@@ -234,7 +235,7 @@ class Search:
         means = np.where(self.table.is_complete(), self.table.means(self.scores.judge), np.nan)
         if np.isnan(means).all():
             return SearchPoint(seconds, left, done, total, np.nan, None)
-        best = int(np.nanargmax(means))
+        best = first_best(means)
         judged = tuple((self.table.settings[k], float(means[k])) for k in np.flatnonzero(~np.isnan(means)).tolist())
         return SearchPoint(
             seconds, left, done, total, float(means[best]), self.table.settings[best], judged, self.task.n

@@ -7,6 +7,7 @@ import numpy as np
 from mercer._types import BoolArray, FloatArray
 from mercer.selection.tuning.results import DONE
 from mercer.selection.tuning.settings import middle_of
+from mercer.selection.tuning.ties import first_best
 
 if TYPE_CHECKING:
     from mercer.selection.tuning.results import Table
@@ -23,12 +24,12 @@ def winner_of(table: "Table", judge: str) -> int:
     for k in range(int(table.rounds.max()), -1, -1):
         own = np.where(table.rounds == k, means, np.nan)
         if not np.isnan(own).all():
-            return int(np.nanargmax(own))
+            return first_best(own)
     counts = is_judged(table, judge).sum(axis=1)
     if counts.max() == 0:
         return middle_of(table.settings)
     partly = [score_of(table, judge, k) if counts[k] == counts.max() else np.nan for k in range(len(counts))]
-    return int(np.nanargmax(partly))
+    return first_best(partly)
 
 
 def unless_told_apart(table: "Table", judge: str, best: int, usual: BoolArray) -> int:
@@ -41,7 +42,7 @@ def unless_told_apart(table: "Table", judge: str, best: int, usual: BoolArray) -
     rivals = usual & table.is_complete() & (table.rounds == table.rounds[best]) & ~np.isnan(scores).all(axis=1)
     if usual[best] or not rivals.any():
         return best
-    first = int(np.nanargmax(np.where(rivals, table.means(judge), np.nan)))
+    first = first_best(np.where(rivals, table.means(judge), np.nan))
     gains = scores[best] - scores[first]
     gains = gains[~np.isnan(gains)]
     if len(gains) < 2:

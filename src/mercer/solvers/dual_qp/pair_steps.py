@@ -186,11 +186,12 @@ def pair_steps(
 
     Returns (steps, highest, lowest, smallest curvature seen relative to the diagonal).
     """
-    steps, worst_curvature = 0, 1.0
+    steps, worst_curvature, last = 0, 1.0, beta.shape[0] - 1
     first = row_of(matrix, 0)
     highest = _move_pair(first, first, gradient.dtype.type(0), gradient, rise, scores)
     while True:
-        i = _index_of(scores, highest)
+        # If nothing may rise and gradients are as large as the mask, the highest score is that of the padding.
+        i = min(_index_of(scores, highest), last)
         gain, lowest = _pair_gains(row_of(matrix, i), diag, gradient, fall, highest, diag[i], scores)
         has_diverged = not (abs(highest) < DIVERGED and abs(lowest) < DIVERGED)
         if highest - lowest <= tol or steps >= max_steps or has_diverged:

@@ -44,9 +44,16 @@ def solve(
         if finer.status != Status.OPTIMAL:
             break  # solved, but rounding or a limit hides the margin
         found = replace(finer, iterations=found.iterations + finer.iterations, trace=[*found.trace, *finer.trace])
+    if found.status == Status.OPTIMAL and _is_nothing(matrix, found):
+        # Rounding may leave a difference between the biases too, and noise divided by noise is not small.
+        return replace(found, bias=np.full(2, np.mean(found.bias)))
     return found
 
 
 def _is_known(problem: NuMargin, matrix: KernelMatrix, found: Solution, tol: float) -> bool:
     """Whether the margin is well above `tol`, or zero."""
-    return problem.is_resolved(found.bias, tol) or is_nothing(found.beta, -found.gradient, matrix.diag)
+    return problem.is_resolved(found.bias, tol) or _is_nothing(matrix, found)
+
+
+def _is_nothing(matrix: KernelMatrix, found: Solution) -> bool:
+    return found.is_gradient_complete and is_nothing(found.beta, -found.gradient, matrix.diag)

@@ -92,7 +92,7 @@ class WorkingSet:
         if plain and m == matrix.n and matrix.is_stored and is_ordered(self.indices):
             return cast(StoredMatrix, matrix).values
         values = scratch("working set", (m, padded(m)), matrix.dtype, buffers)
-        if matrix.is_stored and not problem.shift and problem.has_equality and self.split is None:
+        if m and matrix.is_stored and not problem.shift and problem.has_equality and self.split is None:
             self._copied = self._on_demand(values, cast(StoredMatrix, matrix))
             return values
         values[:, m:] = 0.0
