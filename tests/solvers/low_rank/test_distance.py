@@ -10,6 +10,8 @@ from mercer.solvers.low_rank.basis import Basis
 from mercer.solvers.low_rank.distance import (
     ABOVE,
     PILOT,
+    RISK_OF_EXCESS,
+    STAKE,
     PreparedSupport,
     by_lengths,
     half_energy,
@@ -153,11 +155,12 @@ def test_lengths_bound_the_norm_of_several_functions_together(rng):
 
 
 def test_the_bound_of_samples_that_are_equal_is_that_of_the_papers():
-    """Maurer & Pontil (2009), theorem 4, without any variance, and Clopper & Pearson's of no event in n, each at half
-    the risk."""
-    total, risk, n = 50.0, 0.025, 300 - int(PILOT * 300)
+    """The supposed mean at which a constant bet multiplies the capital to one over its share of the risk
+    (Waudby-Smith & Ramdas 2023), and Clopper & Pearson's bound of no event in n."""
+    total, risk, n = 50.0, 0.05, 300 - int(PILOT * 300)
     q = upper_bound(np.full(300, 2.0), total, 0.95)
-    inside = 2.0 + 7.0 * (2.0 * ABOVE * 2.0) * np.log(2.0 / risk) / (3.0 * (n - 1))
-    beyond = 1.0 - risk ** (1.0 / n)
+    bet = STAKE / (2.0 * ABOVE)
+    inside = 2.0 + (((1.0 - RISK_OF_EXCESS) * risk) ** (-1.0 / n) - 1.0) / bet
+    beyond = 1.0 - (RISK_OF_EXCESS * risk) ** (1.0 / n)
     assert q == pytest.approx(inside + beyond * total * np.sqrt(q))
     assert upper_bound(np.full(300, 1e9), 3.0) == 9.0

@@ -92,7 +92,9 @@ class SinglePrecision:
         """The largest |x|^2 up to `bound` at which vectors next to a row leave its value within the tolerance."""
         if self._unmet_error(bound) <= self._tolerance:
             return bound
-        low, high = -1.0, bound
+        if self._unmet_error(0.0) > self._tolerance:
+            return -1.0
+        low, high = 0.0, bound
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if self._unmet_error(middle) <= self._tolerance else (low, middle)

@@ -26,13 +26,12 @@ from mercer._errors import ParameterError
 from mercer._jit.compile import UNBOUNDED
 from mercer._types import BoolArray, FloatArray, IndexArray
 from mercer.problems.certificate import relative_gap
+from mercer.problems.svm.box_and_sum import SUM_ROUNDING, nearest_with_sum
 
 if TYPE_CHECKING:
     from mercer.kernels.gram.kernel_matrix import KernelMatrix
 
 
-# Bounds that add up to a sum up to rounding, relative to them, count as doing so.
-SUM_ROUNDING = 1e-12
 # A coefficient this close to a bound, relative to the box, is at it.
 AT_BOUND = 1e-11
 
@@ -347,7 +346,7 @@ class DualProblem:
         if self.has_total:
             if not np.abs(self.excess(beta)).max() <= SUM_ROUNDING * np.abs(self.total).max():
                 for mask, total in zip(self.members(), np.atleast_1d(self.total), strict=True):
-                    beta[mask] = _with_total(beta[mask], self.lower[mask], self.upper[mask], float(total))
+                    beta[mask] = nearest_with_sum(beta[mask], self.lower[mask], self.upper[mask], float(total))
             return self.balanced(beta)
         excess = beta.sum()
         side = beta > 0 if excess > 0 else beta < 0
@@ -383,23 +382,3 @@ def _between(highest: float, lowest: float) -> float:
     if np.isfinite(highest) and np.isfinite(lowest):
         return 0.5 * (float(highest) + float(lowest))
     return float(highest) if np.isfinite(highest) else (float(lowest) if np.isfinite(lowest) else 0.0)
-
-
-def _with_total(beta: FloatArray, lower: FloatArray, upper: FloatArray, total: float) -> FloatArray:
-    """The nearest point of the box whose sum is `total`: all are shifted equally, as far as they go."""
-
-    def moved(step: float) -> FloatArray:
-        return np.clip(beta + step, lower, upper)
-
-    least, most = float(lower.sum()), float(upper.sum())
-    slack = SUM_ROUNDING * max(abs(least), abs(most))
-    if not least - slack <= total <= most + slack:
-        raise ParameterError(f"no point of the box has the sum {total!r}")
-    total = min(max(total, least), most)
-    step = 1.0
-    while not moved(-step).sum() <= total <= moved(step).sum():
-        step *= 2.0
-    low, high = -step, step
-    while low < (middle := 0.5 * (low + high)) < high:
-        low, high = (middle, high) if moved(middle).sum() < total else (low, middle)
-    return moved(high)
