@@ -46,7 +46,8 @@ def solve(
         found = replace(finer, iterations=found.iterations + finer.iterations, trace=[*found.trace, *finer.trace])
     if found.status == Status.OPTIMAL and _is_nothing(matrix, found):
         # Rounding may leave a difference between the biases too, and noise divided by noise is not small.
-        return replace(found, bias=np.full(2, np.mean(found.bias)))
+        middle = problem.margin(found.bias) * problem.intercept(found.beta, found.bias)
+        return replace(found, bias=np.full(2, middle))
     return found
 
 
