@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from mercer._types import Array, BoolArray, FloatArray, IndexArray
+from mercer.selection.tuning.ties import comparable
 from mercer.solvers.result import Status
 
 # What became of a setting.
@@ -136,9 +137,10 @@ def _means(scores: FloatArray, left_out: BoolArray) -> FloatArray:
 
 
 def ranks(scores: FloatArray) -> IndexArray:
-    """1 for the best; settings without a score come last, all with the same rank."""
+    """1 for the best, among them the winner; settings without a score come last, all with the same rank."""
     if np.isnan(scores).all():
         return np.ones(len(scores), dtype=np.int32)
+    scores = np.array([comparable(score) for score in scores])
     filled = np.where(np.isnan(scores), np.nanmin(scores) - 1.0, scores)
     return rankdata(-filled, method="min").astype(np.int32)
 

@@ -180,7 +180,7 @@ class _Rounds:
         for _ in range(MOST_ROUNDS):
             gradient = _gradient(self.problem, self.state)
             highest, lowest = survey(self.state.beta, gradient, self.lower, self.upper, float(self.problem.kink))
-            violation = highest - lowest if self.problem.has_equality else max(highest, -lowest)
+            violation = self.problem.distance(highest, lowest)
             if violation <= self.tol:
                 return self._solution(gradient, Status.OPTIMAL)
             ended = self._early_end()
