@@ -9,19 +9,20 @@ are exact up to 2**53.
 At a place, a string u agrees with a substring s or counts as one of its mismatches, which is a factor x; with t it is
 a factor y. Summed over the letters of an alphabet of size a, that is 1 + (a - 1)xy where s and t have the same letter,
 and x + y + (a - 2)xy where they differ. The difference, (1 - x)(1 - y), belongs to places that are kept, the latter to
-gaps. If s has a symbol that the alphabet does not have, there is x(1 + (a - 1)y) instead; if both have one, axy. Near
-both are strings with at most m factors of either kind.
+gaps. Where s has a symbol that the alphabet does not have, a foreign one, there is x(1 + (a - 1)y) instead. Near both
+are strings with at most m factors of either kind. If both s and t have foreign symbols, it matters at which places;
+such substrings are few, and are compared by the strings near them.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from math import comb
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import DTypeLike
 from scipy import sparse
 
@@ -30,17 +31,15 @@ from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
 from mercer._types import Array, BoolArray, FloatArray, IndexArray
+from mercer.kernels._types import KeyArray
 from mercer.kernels.items.counts import Counts
-from mercer.kernels.items.sparse_rows import SparseRows
-from mercer.kernels.string.near_strings import NearStrings, places_exchanged
+from mercer.kernels.string.near_strings import NearStrings, places_exchanged, require_few
 
-# Sums of whole numbers up to this are exact in single precision.
-EXACT_IN_SINGLE = 2**24
+if TYPE_CHECKING:
+    from mercer.kernels.string.tokens import Symbols
 
 # Coefficients of a polynomial in x and y, by their powers.
 Polynomial: TypeAlias = dict[tuple[int, int], int]
-# The places at which a substring has symbols that the alphabet does not have.
-Foreign: TypeAlias = frozenset[int]
 
 
 def n_neighbours(length: int, mismatches: int, size: int) -> int:
@@ -73,49 +72,56 @@ class Weights:
         """Places at which substrings agree that have a string near both."""
         return max(0, self.length - 2 * self.mismatches)
 
-    def of(self, kept: int, left: Foreign = frozenset(), right: Foreign = frozenset()) -> int:
-        """For a set of `kept` places, if foreign symbols are at these places of the two substrings."""
-        return _weight(self, kept, len(left - right), len(right - left), len(left & right))
+    def of(self, kept: int, foreign: int) -> int:
+        """For a set of `kept` places, if one of the substrings has so many foreign symbols, and the other none."""
+        return _weight(self, kept, foreign)
 
 
 @lru_cache(maxsize=1024)
-def _weight(weights: Weights, kept: int, left: int, right: int, both: int) -> int:
+def _weight(weights: Weights, kept: int, foreign: int) -> int:
     a, m = weights.size, weights.mismatches
     factors = (
         ({(0, 0): 1, (1, 0): -1, (0, 1): -1, (1, 1): 1}, kept),
-        ({(1, 0): 1, (0, 1): 1, (1, 1): a - 2}, weights.length - kept - left - right - both),
-        ({(1, 0): 1, (1, 1): a - 1}, left),
-        ({(0, 1): 1, (1, 1): a - 1}, right),
-        ({(1, 1): a}, both),
+        ({(1, 0): 1, (0, 1): 1, (1, 1): a - 2}, weights.length - kept - foreign),
+        ({(1, 0): 1, (1, 1): a - 1}, foreign),
     )
-    product: Polynomial = {(0, 0): 1}
+    result: Polynomial = {(0, 0): 1}
     for factor, power in factors:
         for _ in range(power):
-            product = _times(product, factor, m)
-    return sum(product.values())
+            result = _times(result, factor, m)
+    return sum(result.values())
 
 
 def _times(first: Polynomial, second: Polynomial, highest: int) -> Polynomial:
     """The product without powers above the highest."""
-    product: Polynomial = Counter()
+    terms: Polynomial = Counter()
     for (i, j), left in first.items():
         for (k, l), right in second.items():
             if max(i + k, j + l) <= highest:
-                product[i + k, j + l] += left * right
-    return product
+                terms[i + k, j + l] += left * right
+    return terms
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Counts of the strings that keep so many symbols of substrings whose foreign symbols are at the same places."""
+    """Counts of the strings that keep `kept` symbols of substrings with `foreign` foreign ones.
 
-    foreign: Foreign
-    kept: int
+    With None for both: of the strings near substrings that have any.
+    """
+
+    kept: int | None
+    foreign: int | None
     counts: Counts
 
     @property
     def is_empty(self) -> bool:
         return bool(self.counts.rows.indptr[0] == self.counts.rows.indptr[-1])
+
+    def take(self, indices: IndexArray) -> "_Part":
+        return _Part(self.kept, self.foreign, self.counts.take(indices))
+
+    def slice(self, start: int, stop: int) -> "_Part":
+        return _Part(self.kept, self.foreign, self.counts.slice(start, stop))
 
 
 class GappedCounts:
@@ -126,7 +132,7 @@ class GappedCounts:
     parts : sequence of _Part
     weights : Weights
     dtype : float32 or float64
-        Of the kernel values.
+        Of the kernel values. The counts are in double precision, where their sums are exact.
     """
 
     def __init__(
@@ -137,14 +143,20 @@ class GappedCounts:
             self.norms = norms
 
     @classmethod
-    def of(cls, near: NearStrings, weights: Weights, dtype: DTypeLike) -> "GappedCounts":
-        """From texts and the numbers of their strings with gaps."""
-        length, parts = weights.length, []
-        foreign, kinds = _foreign_places(near.is_known, length, weights.mismatches)
-        for kind, places in enumerate(foreign):
-            for kept in range(weights.fewest_kept, length - len(places) + 1):
+    def of(cls, symbols: "Symbols", letters: KeyArray, weights: Weights, dtype: DTypeLike) -> "GappedCounts":
+        """From texts, over an alphabet with these letters."""
+        length, most = weights.length, weights.mismatches
+        near, parts = NearStrings.over(symbols, letters, length, gaps=True), []
+        n_foreign = _foreign_in_each(near.is_known, length)
+        for foreign in range(most + 1) if n_foreign.any() else [0]:
+            for kept in range(weights.fewest_kept, length - foreign + 1):
                 gaps = places_exchanged(length, length - kept, length - kept)
-                parts.append(_Part(places, kept, _compact(near.counts(gaps, kinds, kind, np.float64))))
+                parts.append(_Part(kept, foreign, near.counts(gaps, n_foreign == foreign, np.float64)))
+        if n_foreign.any():
+            near = NearStrings.over(symbols, letters, length, gaps=False)
+            has_any = (n_foreign > 0) & (n_foreign <= most)
+            require_few(length, most, int(has_any.sum()), n_neighbours(length, most, weights.size))
+            parts.append(_Part(None, None, near.counts(places_exchanged(length, 0, most), has_any, np.float64)))
         return cls(parts, weights, dtype)
 
     def __len__(self) -> int:
@@ -152,38 +164,43 @@ class GappedCounts:
 
     def take(self, indices: IndexArray) -> "GappedCounts":
         """The texts at `indices`, copied."""
-        parts = [_Part(part.foreign, part.kept, part.counts.take(indices)) for part in self.parts]
-        return GappedCounts(parts, self.weights, self.dtype, self.norms[indices])
+        return GappedCounts([part.take(indices) for part in self.parts], self.weights, self.dtype, self.norms[indices])
 
     def slice(self, start: int, stop: int) -> "GappedCounts":
         """Texts start..stop, without a copy."""
-        parts = [_Part(part.foreign, part.kept, part.counts.slice(start, stop)) for part in self.parts]
-        return GappedCounts(parts, self.weights, self.dtype, self.norms[start:stop])
+        return GappedCounts(
+            [part.slice(start, stop) for part in self.parts], self.weights, self.dtype, self.norms[start:stop]
+        )
 
     def dots(self, right: "GappedCounts") -> FloatArray:
         """Kernel values with the texts of `right`, in a buffer that the next call reuses."""
         total = scratch("dots of gapped counts", (len(self), len(right)), np.dtype(np.float64))
         total[...] = 0.0
-        for mine, its in _pairs(self.parts, right.parts):
-            weight = self.weights.of(mine.kept, mine.foreign, its.foreign)
-            if weight and not mine.is_empty and not its.is_empty:
-                first, second = _of_one_dtype(mine.counts, its.counts)
-                _add_scaled(total, weight, first.dots(second))
+        for mine, its, weight in self._pairs(right):
+            _add_scaled(total, float(weight), mine.dots(its))
         return total
 
     @computed_once
     def norms(self) -> FloatArray:
         """k(x, x) of each text."""
         total = np.zeros(len(self))
-        for mine, its in _pairs(self.parts, self.parts):
-            weight = self.weights.of(mine.kept, mine.foreign, its.foreign)
-            total += weight * (mine.counts.norms if mine is its else _dots_of_rows(mine.counts, its.counts))
+        for mine, its, weight in self._pairs(self):
+            total += weight * (mine.norms if mine is its else _dots_of_rows(mine, its))
         return total
 
+    def _pairs(self, right: "GappedCounts") -> Iterator[tuple[Counts, Counts, int]]:
+        """Counts that are to be multiplied, and what the products are worth."""
+        for mine, its in product(self.parts, right.parts):
+            weight = 0 if mine.is_empty or its.is_empty else self._worth(mine, its)
+            if weight:
+                yield mine.counts, its.counts, weight
 
-def _pairs(left: Sequence[_Part], right: Sequence[_Part]) -> Iterator[tuple[_Part, _Part]]:
-    """Those that keep the same number of symbols."""
-    return ((mine, its) for mine in left for its in right if mine.kept == its.kept)
+    def _worth(self, mine: _Part, its: _Part) -> int:
+        if mine.kept != its.kept or (mine.foreign and its.foreign):
+            return 0
+        if mine.kept is None:
+            return 1
+        return self.weights.of(mine.kept, mine.foreign or its.foreign or 0)
 
 
 @jit
@@ -194,39 +211,11 @@ def _add_scaled(total: FloatArray, weight: float, terms: Array) -> None:
             total[i, j] += weight * terms[i, j]
 
 
-def _foreign_places(is_known: BoolArray, length: int, mismatches: int) -> tuple[list[Foreign], IndexArray]:
-    """(sets of places with foreign symbols, of which the first is empty, and which of them a substring has).
-
-    The latter is for the substring that begins at each place; -1 if no string is near it.
-    """
-    kinds, sets = np.zeros(len(is_known), np.int64), [Foreign()]
-    if is_known.all() or len(is_known) < length:
-        return sets, kinds
-    is_foreign = sliding_window_view(~is_known, length)
-    count = is_foreign.sum(axis=1)
-    kinds[: len(count)][count > mismatches] = -1
-    some = np.flatnonzero((count > 0) & (count <= mismatches))
-    patterns, which = np.unique(is_foreign[some], axis=0, return_inverse=True)
-    kinds[some] = 1 + which.ravel()
-    return sets + [Foreign(np.flatnonzero(pattern).tolist()) for pattern in patterns], kinds
-
-
-def _compact(counts: Counts) -> Counts:
-    """In single precision, if inner products are exact there."""
-    return _as_type(counts, np.float32) if counts.norms.max(initial=0.0) < EXACT_IN_SINGLE else counts
-
-
-def _as_type(counts: Counts, dtype: DTypeLike) -> Counts:
-    rows = counts.rows
-    return Counts(
-        SparseRows(rows.indptr, rows.indices, rows.data.astype(dtype), rows.shape[1]), counts.vocabulary, counts.norms
-    )
-
-
-def _of_one_dtype(left: Counts, right: Counts) -> tuple[Counts, Counts]:
-    if left.dtype == right.dtype:
-        return left, right
-    return _as_type(left, np.float64), _as_type(right, np.float64)
+def _foreign_in_each(is_known: BoolArray, length: int) -> IndexArray:
+    """How many foreign symbols the substring has that begins at each place."""
+    before = np.concatenate([[0], np.cumsum(~is_known)])
+    ends = np.minimum(np.arange(len(is_known)) + length, len(is_known))
+    return before[ends] - before[:-1]
 
 
 def _dots_of_rows(left: Counts, right: Counts) -> FloatArray:

@@ -16,15 +16,12 @@ from mercer.kernels.base.structured import CountKernel, items_of
 from mercer.kernels.items.counts import Counts
 from mercer.kernels.string.gapped_counts import GappedCounts, Weights, n_gapped, n_neighbours
 from mercer.kernels.string.lengths import is_length
-from mercer.kernels.string.near_strings import NearStrings, numbers_of, places_exchanged
+from mercer.kernels.string.near_strings import NearStrings, numbers_of, places_exchanged, require_few
 from mercer.kernels.string.spectrum import substrings
 from mercer.kernels.string.tokens import joined, require_tokenizer, symbols_of
 
 if TYPE_CHECKING:
     from mercer.kernels.string.tokens import Symbols
-
-# Features that all substrings together may have before it is an error.
-MOST_FEATURES = 2**28
 
 
 @dataclass(frozen=True)
@@ -100,24 +97,18 @@ class Mismatch(CountKernel):
         if each >= n_neighbours(self.length, self.mismatches, len(keys)):
             return self._neighbours(symbols, keys, dtype)
         self._require_few(symbols, each)
-        near = NearStrings.over(symbols, keys, self.length, gaps=True)
-        return GappedCounts.of(near, Weights(self.length, self.mismatches, len(keys)), dtype)
+        return GappedCounts.of(symbols, keys, Weights(self.length, self.mismatches, len(keys)), dtype)
 
     def _neighbours(self, symbols: "Symbols", keys: KeyArray, dtype: DTypeLike) -> Counts:
         """The features themselves: how many substrings are near each string."""
         self._require_few(symbols, n_neighbours(self.length, self.mismatches, len(keys)))
         near = NearStrings.over(symbols, keys, self.length, gaps=False)
-        alike = np.zeros(len(symbols.codes), np.int64)
-        return near.counts(places_exchanged(self.length, 0, self.mismatches), alike, 0, dtype)
+        everywhere = np.ones(len(symbols.codes), bool)
+        return near.counts(places_exchanged(self.length, 0, self.mismatches), everywhere, dtype)
 
     def _require_few(self, symbols: "Symbols", each: int) -> None:
-        """An error if so many features of each substring are too many for all."""
         count = int(np.maximum(symbols.lengths - self.length + 1, 0).sum())
-        if count * each > MOST_FEATURES:
-            raise ParameterError(
-                f"mismatches={self.mismatches} of length={self.length} gives each of the {count} substrings up to "
-                f"{each} features, more than fit; lower mismatches or length, or map symbols to fewer classes"
-            )
+        require_few(self.length, self.mismatches, count, each)
 
     def feature_names(self, X: Rows, names: Any = None) -> list[str]:
         """The strings near substrings of X, in the order of the columns of ``feature_map(X)``."""

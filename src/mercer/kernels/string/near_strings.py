@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mercer._errors import ParameterError
 from mercer._jit.compile import jit
 from mercer._jit.threads import run_parallel, thread_count
 from mercer._types import BoolArray, IndexArray
@@ -22,6 +23,8 @@ from mercer.kernels.items.feature_tally import count_one, move_tally, new_tally,
 if TYPE_CHECKING:
     from mercer.kernels.string.tokens import Symbols
 
+# Features that all substrings together may have before it is an error.
+MOST_FEATURES = 2**28
 LARGEST_NUMBER = 2**62
 # About how many of them a thread counts before it may be asked to stop.
 NEAR_AT_A_TIME = 1_000_000
@@ -121,30 +124,37 @@ def _near_one(
 
 
 @jit
+def _n_wanted(wanted: BoolArray, first: int, last: int) -> int:
+    count = 0
+    for begin in range(first, last):
+        count += wanted[begin]
+    return count
+
+
+@jit
 def _tally(
     codes: IndexArray,
     offsets: IndexArray,
     own: KeyArray,
     exchanged: KeyArray,
     places: IndexArray,
-    kinds: IndexArray,
-    kind: int,
+    wanted: BoolArray,
     each: int,
     strings: int,
     first: int,
     last: int,
 ) -> Tally:
-    """(ends, keys, counts) of the strings near substrings of texts first..last that are of one kind.
+    """(ends, keys, counts) of the strings near substrings of texts first..last that are wanted.
 
     `own` has the numbers of the texts' symbols, and in its last row whether the alphabet has
     them; `exchanged` those of what comes in their place. `places` lists the sets of places that are
-    exchanged, filled up with -1; the substring that begins at a place is of the kind `kinds` says there.
+    exchanged, filled up with -1; `wanted` says whether the substring that begins at a place is.
     A substring has at most `each` neighbours, and there are `strings` strings.
     """
     length = exchanged.shape[0]
     most, total = 0, 0
     for text in range(first, last):
-        count = max(0, offsets[text + 1] - offsets[text] - length + 1)
+        count = _n_wanted(wanted, offsets[text], offsets[text + 1] - length + 1)
         most, total = max(most, count), total + count
     # With a place for every number no two of them meet; a small table that is half empty is as good.
     whole = places_for(strings) if strings <= 2 * most * each else 0
@@ -153,10 +163,10 @@ def _tally(
     ends, filled = np.empty(last - first, np.int64), 0
     all_keys, all_counts = np.empty(total * each, np.uint64), np.empty(total * each, np.float64)
     for text in range(first, last):
-        count = max(0, offsets[text + 1] - offsets[text] - length + 1)
+        count = _n_wanted(wanted, offsets[text], offsets[text + 1] - length + 1)
         mask, n_used = np.uint64(max(whole, places_for(count * each)) - 1), 0
-        for begin in range(offsets[text], offsets[text] + count):
-            if kinds[begin] != kind:
+        for begin in range(offsets[text], offsets[text + 1] - length + 1):
+            if not wanted[begin]:
                 continue
             for k in range(_near_one(codes, begin, own, exchanged, places, digits, near)):
                 n_used = count_one(tally, mask, n_used, near[k])
@@ -202,14 +212,14 @@ class NearStrings:
         """Whether the alphabet has a symbol, for every symbol of every text."""
         return self.own[-1, self.symbols.codes] != 0
 
-    def counts(self, places: IndexArray, kinds: IndexArray, kind: int, dtype: DTypeLike) -> Counts:
-        """Of the strings that substrings of one kind become by exchanges at these places."""
+    def counts(self, places: IndexArray, wanted: BoolArray, dtype: DTypeLike) -> Counts:
+        """Of the strings that substrings become by exchanges at these places, if `wanted` says so where they begin."""
         each = int(sum(self.exchanged.shape[1] ** used for used in (places >= 0).sum(axis=1).tolist()))
         spans = spans_of(self.symbols.offsets, max(1, NEAR_AT_A_TIME // each))
         parts = cast("list[Tally]", [None] * len(spans))
 
         def count(number: int) -> None:
-            tables = (self.own, self.exchanged, places, kinds, kind, each, self.strings)
+            tables = (self.own, self.exchanged, places, wanted, each, self.strings)
             parts[number] = _tally(self.symbols.codes, self.symbols.offsets, *tables, *spans[number])
 
         run_parallel(count, range(len(spans)), thread_count(None), current_stop())
@@ -220,3 +230,12 @@ def places_exchanged(length: int, least: int, most: int) -> IndexArray:
     """The sets of `least` to `most` places, one in each row, filled up with -1."""
     sets = [chosen for m in range(least, most + 1) for chosen in combinations(range(length), m)]
     return np.array([[*chosen, *[-1] * (most - len(chosen))] for chosen in sets], np.int64).reshape(len(sets), -1)
+
+
+def require_few(length: int, mismatches: int, count: int, each: int) -> None:
+    """An error if so many features of each substring are too many for all."""
+    if count * each > MOST_FEATURES:
+        raise ParameterError(
+            f"mismatches={mismatches} of length={length} gives each of {count} substrings up to {each} features, "
+            "more than fit; lower mismatches or length, or map symbols to fewer classes"
+        )
