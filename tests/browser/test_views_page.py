@@ -1,6 +1,7 @@
 """Watching solvers, and moving ideas, in the browser."""
 
 import pytest
+from playwright.sync_api import expect
 
 # The first visit may have to wait for compilation.
 pytestmark = pytest.mark.timeout(400)
@@ -57,6 +58,17 @@ def test_solvers_are_played_paused_and_scrubbed(page, solver):
     assert gap >= -1e-6
     if solver != "pegasos":
         assert gap <= 0.05 * primal
+
+
+def test_a_solver_is_watched_with_a_kernel_that_is_written_down(page):
+    open_view(page, "solve")
+    recorded(page)
+    page.select_option("select[data-name=kernel]", "expression")
+    page.locator("textarea[data-name=expression]").fill("rbf(gamma=1) + nonsense")
+    expect(page.locator(".notice")).to_contain_text("nonsense")
+    page.locator("textarea[data-name=expression]").fill("linear()**2 + linear()")
+    expect(page.locator(".notice")).to_be_hidden()
+    recorded(page)
 
 
 def test_a_step_has_a_link(page, visit):

@@ -1,3 +1,4 @@
+import itertools
 import pickle
 
 import numpy as np
@@ -5,8 +6,9 @@ import pytest
 from scipy import sparse
 
 from mercer._errors import DataError
-from mercer.kernels import RBF, Linear, Matern, Polynomial, Precomputed
+from mercer.kernels import RBF, Linear, Matern, Polynomial, Precomputed, RationalQuadratic
 from mercer.kernels.base.expansion import Expansion, Group
+from mercer.kernels.base.single_precision import SinglePrecision
 from mercer.kernels.given.precomputed import MatrixItems
 from tests.kernels.formulas import squared
 
@@ -99,11 +101,41 @@ def test_a_few_distant_rows_and_vectors_are_as_exact_as_the_others(kernel, farth
     coefficients = rng.uniform(-1, 1, size=(700, 1))
     expansion = Expansion.single(kernel, vectors, coefficients, [0.0])
     rule = expansion._single_precision(rows, 1e-3)
-    assert len(rule.far.items) == 4
     near = rule.near_rows(rows, expansion.prepare(rows, np.float32))
     np.testing.assert_array_equal(np.delete(np.arange(500), near), [3, 99])
     distances = squared(rows.astype(float), vectors.astype(float))
     np.testing.assert_allclose(expansion.values(rows, 1e-3), _of_squares(kernel, distances) @ coefficients, atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.4), RBF(4.0), 2.0 * RBF(0.4) + Matern(2.5, 1.0), RationalQuadratic(0.5, 1.0)])
+def test_entries_beside_longer_vectors_err_less_than_estimated(kernel, rng):
+    """Vectors in the direction of a row, so that no longer one is closer to it."""
+    directions = rng.normal(size=(200, 5))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    for length, factor in itertools.product((1.0, 5.0, 30.0), (1.001, 1.01, 1.1, 2.0, 100.0)):
+        rows, vectors = ((r * directions).astype(np.float32) for r in (length, factor * length))
+        rule = SinglePrecision(Expansion.single(kernel, vectors, np.ones((200, 1)), [0.0]), 1e-3)
+        single = np.diag(rule._entries(kernel.prepare(rows, np.float32), kernel.prepare(vectors, np.float32)))
+        double = np.diag(_of_squares(kernel, squared(rows.astype(float), vectors.astype(float))))
+        norms = (vectors.astype(float) ** 2).sum(axis=1)
+        estimated = rule._error_beside(float((rows.astype(float) ** 2).sum(axis=1).max()), norms)
+        assert np.abs(single - double).max() <= estimated
+        assert estimated <= 1.1 * kernel.entry_error(float(norms.max()), np.float32)
+
+
+def test_vectors_longer_than_near_rows_need_no_double_precision(vectors, rng):
+    """Rows and vectors of all lengths up to some, of which a share is too long beside rows of its own length."""
+    vectors = (60.0 * vectors).astype(np.float32)
+    rows = (60.0 * rng.normal(size=(3000, 3))).astype(np.float32)
+    coefficients = rng.choice([-1.0, 1.0], size=(700, 1))
+    expansion = Expansion.single(RBF(0.4), vectors, coefficients, [0.0])
+    rule = expansion._single_precision(rows, 1e-2)
+    assert 0 < np.mean((vectors.astype(float) ** 2).sum(axis=1) > rule.reach) < 0.25
+    rows[:200] = vectors[:200] * np.float32(0.99)
+    near = rule.near_rows(rows, expansion.prepare(rows, np.float32))
+    assert 2250 < len(near) < 3000
+    expected = np.exp(-0.4 * squared(rows.astype(float), vectors.astype(float))) @ coefficients
+    np.testing.assert_allclose(expansion.values(rows, 1e-2), expected, atol=1e-2)
 
 
 def _of_squares(kernel, squares):

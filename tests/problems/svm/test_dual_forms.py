@@ -46,6 +46,21 @@ def test_a_beginning_fills_what_is_preferred():
     np.testing.assert_array_equal(negative.filled(np.array([1.0, 3.0, 2.0])), [-1.0, 0.0, -0.5])
 
 
+def test_one_coordinate_without_a_bound_takes_the_whole_sum():
+    problem = DualProblem(np.zeros(4), np.zeros(4), np.array([1.0, np.inf, np.inf, np.inf]), total=2.5)
+    np.testing.assert_array_equal(problem.filled(np.array([4.0, 3.0, 2.0, 1.0])), [1.0, 1.5, 0.0, 0.0])
+    np.testing.assert_array_equal(problem.filled(np.array([0.0, 1.0, 3.0, 2.0])), [0.0, 0.0, 2.5, 0.0])
+    negative = DualProblem(np.zeros(3), np.full(3, -np.inf), np.zeros(3), total=-1.5)
+    np.testing.assert_array_equal(negative.filled(np.array([2.0, 1.0, 3.0])), [0.0, -1.5, 0.0])
+
+
+def test_one_coordinate_without_a_bound_takes_all_that_a_sum_lacks():
+    problem = DualProblem(np.zeros(3), np.zeros(3), np.full(3, np.inf), total=2.5)
+    np.testing.assert_array_equal(
+        problem.topped_up(np.array([0.5, 0.0, 0.0]), np.array([1.0, 3.0, 2.0])), [0.5, 2.0, 0.0]
+    )
+
+
 def test_a_feasible_point_stays_as_it_is():
     beta = np.array([1.0, 0.5, 0.5, 0.0, 0.0])
     off = beta + np.array([0.0, 0.0, 1e-15, 0.0, 0.0])

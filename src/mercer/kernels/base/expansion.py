@@ -14,15 +14,12 @@ from numpy.typing import DTypeLike
 
 from mercer._errors import DataError
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
-from mercer.kernels.base.single_precision import SAMPLE, SinglePrecision, Vectors
+from mercer.kernels.base.single_precision import SAMPLE, SinglePrecision
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import MatrixItems
 
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
-
-# Rows at a time whose values are added up beside vectors that single precision cannot do justice to.
-BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -106,11 +103,10 @@ class Expansion:
             raise DataError("the decision function overflows on X; scale X as the training data were scaled")
         return out + self.intercepts
 
-    def _sums(self, items: Any, n_jobs: int | None, over: Vectors | None = None) -> FloatArray:
-        """Sums of kernels without the intercepts, over all vectors unless some are given."""
-        vectors, groups = over or (self.prepared(items.dtype), self.groups)
+    def _sums(self, items: Any, n_jobs: int | None) -> FloatArray:
+        """Sums of kernels without the intercepts."""
         out = np.zeros((len(items), self.n_functions))
-        return tiles.add_products(self.kernel, items, vectors, self._parts(groups), out, n_jobs)
+        return tiles.add_products(self.kernel, items, self.prepared(items.dtype), self._parts(), out, n_jobs)
 
     def _single_precision(self, X: Rows, tolerance: float) -> SinglePrecision | None:
         """What may be computed in single precision, or None if that is nothing, whatever the rows are."""
@@ -132,23 +128,15 @@ class Expansion:
         if near is None:
             return self._sums(self.prepare(X, np.float64), n_jobs)
         if len(near) == len(items):
-            return self._near_sums(X, items, rule, n_jobs)
+            return self._sums(items, n_jobs)
         far = np.delete(np.arange(len(items)), near)
         out = np.empty((len(items), self.n_functions))
-        out[near] = self._near_sums(X[near], items.take(near), rule, n_jobs)
+        out[near] = self._sums(items.take(near), n_jobs)
         out[far] = self._sums(self.prepare(X[far], np.float64), n_jobs)
         return out
 
-    def _near_sums(self, X: Rows, items: Any, rule: SinglePrecision, n_jobs: int | None) -> FloatArray:
-        """The sums at near rows: in single precision over near vectors, in double over the others."""
-        out = self._sums(items, n_jobs, rule.near)
-        for begin in range(0, len(items) if rule.far.groups else 0, BLOCK):
-            rows = self.prepare(X[begin : begin + BLOCK], np.float64)
-            out[begin : begin + BLOCK] += self._sums(rows, n_jobs, rule.far)
-        return out
-
-    def _parts(self, groups: list[Group]) -> Iterator[tuple[int, int, FloatArray, slice | IndexArray]]:
-        for group in groups:
+    def _parts(self) -> Iterator[tuple[int, int, FloatArray, slice | IndexArray]]:
+        for group in self.groups:
             alone = len(group.outputs) == self.n_functions
             for begin in range(group.begin, group.end, tiles.TILE):
                 end = min(begin + tiles.TILE, group.end)

@@ -1,23 +1,27 @@
 """Which entries of an expansion may be computed in single precision.
 
-A distance loses digits if it is short compared with the rows. So rows and vectors count as near or far, by their
-lengths: entries between near ones are computed in single precision, all others in double. If a few are far, they alone
-take twice the time.
+A distance loses digits if it is short compared with the rows. So rows count as near or far, by their lengths: values at
+near ones are computed in single precision, all others in double. If a few are far, they alone take twice the time.
+
+Vectors may be longer than near rows. Such a vector is at least as far from a row as their lengths differ, and there a
+radial kernel changes less with the distance: one that is positive definite in every dimension is completely monotone
+in |x - y|^2 (Schoenberg 1938), so its slope is steepest at the shortest distance.
 """
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mercer._types import FloatArray, IndexArray, Rows
+from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.kernels._types import Prepared
 from mercer.kernels.evaluation import tiles
 
 if TYPE_CHECKING:
-    from mercer.kernels.base.expansion import Expansion, Group
+    from mercer.kernels.base.expansion import Expansion
     from mercer.kernels.items.rows import Rows as PreparedRows
 
+EPSILON = float(np.finfo(np.float32).eps)
 # Vectors whose entries in single precision are compared with those in double precision.
 SAMPLE = 64
 # A sample meets one of this many pairs, except once in a hundred and fifty times: exp(-5).
@@ -30,13 +34,6 @@ FURTHER = 2.0
 FEW = 0.25
 # Halvings of the interval in which the longest near row is searched for.
 HALVINGS = 60
-
-
-class Vectors(NamedTuple):
-    """Some vectors of an expansion in the kernel's form, and their coefficients; no groups if there are none."""
-
-    items: Any
-    groups: "list[Group]"
 
 
 class SinglePrecision:
@@ -52,8 +49,6 @@ class SinglePrecision:
     ----------
     reach : float
         The |x|^2 up to which a row is near; negative if none is.
-    near, far : Vectors
-        The near vectors, in single precision, and the others, in double.
     """
 
     def __init__(self, expansion: "Expansion", tolerance: float) -> None:
@@ -64,22 +59,16 @@ class SinglePrecision:
         everything = expansion.prepared(np.dtype(np.float32))
         # If rows had more neighbours than these, the sample would have met some.
         self._neighbours = 1.0 + UNMET / SAMPLE**2 * len(everything)
+        self._norms = everything.norms.astype(np.float64)
         reach = self._longest(FURTHER * everything.largest_norm)
-        is_near = everything.norms <= reach
-        places, others = np.flatnonzero(is_near), np.flatnonzero(~is_near)
-        if reach < 0.0 or len(others) > FEW * len(everything):
+        places = np.flatnonzero(self._norms <= reach)
+        if reach < 0.0 or len(places) < (1.0 - FEW) * len(everything):
             self.reach = -np.inf
             return
         # Rows further away than the vectors lose more digits than they do.
-        self.reach = min(reach, FURTHER * float(everything.norms[places].max(initial=0.0)))
-        self.near = Vectors(everything, expansion.groups)
-        self.far = Vectors(None, [])
-        if len(others):
-            self.near = Vectors(everything.take(places), _among(places, expansion.groups))
-            far = self._prepare(expansion.vectors[others], np.float64)
-            self.far = Vectors(far, _among(others, expansion.groups))
+        self.reach = min(reach, FURTHER * float(self._norms[places].max(initial=0.0)))
         self._squares, self._sums = np.zeros((2, expansion.n_functions))
-        for group in self.near.groups:
+        for group in expansion.groups:
             self._squares[group.outputs] += (group.coefficients**2).sum(axis=0)
             self._sums[group.outputs] += group.coefficients.sum(axis=0)
         some = _some(expansion.vectors, places)
@@ -108,11 +97,35 @@ class SinglePrecision:
         """
         if self.kernel.distance_error(1.0, np.float32) == 0.0:
             return 0.0
+        longer = self._norms[self._norms > norm_bound]
+        is_radial = self.kernel.is_translation_invariant and self.kernel.is_psd is True
         try:
-            error = self.kernel.entry_error(norm_bound, np.float32)
+            if is_radial or not len(longer):
+                error = max(self.kernel.entry_error(norm_bound, np.float32), self._error_beside(norm_bound, longer))
+            else:
+                error = self.kernel.entry_error(float(longer.max()), np.float32)
         except OverflowError:
             return np.inf
         return self._neighbours * self._largest * error
+
+    def _error_beside(self, norm: float, longer: FloatArray) -> float:
+        """The largest error of an entry between a row of this |x|^2 and vectors of these, which are longer."""
+        if not len(longer):
+            return 0.0
+        farthest = 4.0 * longer.max(keepdims=True)
+        if not (np.isfinite(farthest) & np.isfinite(self._at(farthest, np.float32))).all():
+            return np.inf  # it overflows
+        # |x|^2 + |y|^2 - 2 x.y loses up to this; so the distance that is found may be that much shorter.
+        lost = 2.0 * EPSILON * (norm + longer)
+        shortest = np.maximum((np.sqrt(longer) - np.sqrt(norm)) ** 2 - lost, 0.0)
+        changes = self._at(shortest, np.float64) - self._at(shortest + lost, np.float64)
+        return self.kernel.entry_error(0.0, np.float32) + float(changes.max())
+
+    def _at(self, squares: FloatArray, dtype: DTypeLike) -> Array:
+        """A radial kernel at these squared distances: of points on a line, from the origin."""
+        out = np.empty((1, len(squares)), dtype)
+        self.kernel.transform(np.zeros_like(out), np.zeros(1, dtype), squares.astype(dtype), out, 0, 0)
+        return out[0]
 
     def near_rows(self, X: Rows, items: "PreparedRows") -> IndexArray | None:
         """The positions of near rows, or None if single precision would show, or spare nothing.
@@ -135,7 +148,7 @@ class SinglePrecision:
         single, double = (self._entries(self._prepare(rows, vectors.dtype), vectors) for vectors in self._sample)
         errors = single - double
         # Entries may be exact, for integers say, but their products with coefficients are rounded all the same.
-        rounded = float(np.finfo(np.float32).eps) * double
+        rounded = EPSILON * double
         own = float((errors**2 + rounded**2).mean())
         common = max(0.0, float((errors.mean(axis=1) ** 2).mean()) - own / len(self._sample[0]))
         return DEVIATIONS * float(np.sqrt(own * self._squares + common * self._sums**2).max(initial=0.0))
@@ -144,15 +157,6 @@ class SinglePrecision:
         out = np.empty((len(rows), len(vectors)), rows.dtype)
         tiles.fill(self.kernel, rows, vectors, out)
         return out
-
-
-def _among(places: IndexArray, groups: "list[Group]") -> "list[Group]":
-    """The groups of the vectors at increasing `places` alone, one after the other."""
-    spans = [places.searchsorted((group.begin, group.end)).tolist() for group in groups]
-    return [
-        replace(group, begin=begin, end=end, coefficients=group.coefficients[places[begin:end] - group.begin])
-        for group, (begin, end) in zip(groups, spans, strict=True)
-    ]
 
 
 def _some(X: Rows, places: IndexArray) -> Any:

@@ -318,8 +318,7 @@ class DualProblem:
             places = np.arange(len(self))[mask]
             reach = self.upper[places] if total > 0 else -self.lower[places]
             order = np.argsort(-preference[places] if total > 0 else preference[places], kind="stable")
-            before = np.cumsum(reach[order]) - reach[order]
-            amounts, slack = np.clip(abs(total) - before, 0.0, reach[order]), SUM_ROUNDING * abs(total)
+            amounts, slack = _shared_out(abs(total), reach[order]), SUM_ROUNDING * abs(total)
             # Within rounding of a bound counts as at the bound: otherwise it would count as free.
             amounts = np.where(reach[order] - amounts <= slack, reach[order], np.where(amounts <= slack, 0.0, amounts))
             beta[places[order]] = np.sign(total) * amounts
@@ -334,8 +333,7 @@ class DualProblem:
             sign = -1.0 if excess > 0 else 1.0
             order = places[np.argsort(-sign * preference[places], kind="stable")]
             room = (self.upper if excess < 0 else self.lower)[order] - beta[order]
-            before = np.cumsum(np.abs(room)) - np.abs(room)
-            beta[order] += sign * np.clip(abs(excess) - before, 0.0, np.abs(room))
+            beta[order] += sign * _shared_out(abs(excess), np.abs(room))
         return self.balanced(np.clip(beta, self.lower, self.upper))
 
     def feasible(self, beta: FloatArray) -> FloatArray:
@@ -375,6 +373,13 @@ class DualProblem:
             if excess and room[place] > 2.0 * abs(excess):
                 beta[place] -= excess
         return beta
+
+
+def _shared_out(amount: float, room: FloatArray) -> FloatArray:
+    """How much of `amount` each coordinate takes if the first take as much as they have room for."""
+    # None takes more than the whole, and sums of infinite rooms would have no difference.
+    most = np.minimum(room, amount)
+    return np.clip(amount - (np.cumsum(most) - most), 0.0, room)
 
 
 def _between(highest: float, lowest: float) -> float:

@@ -3,6 +3,7 @@
 import logging
 import threading
 
+from mercer._errors import TimeLimitError
 from mercer.studio.playground.methods import METHODS
 from mercer.studio.playground.presets import preset
 from mercer.studio.playground.recording import RECORDERS
@@ -36,5 +37,7 @@ def _try(action: Action, request: Request) -> None:
     try:
         with expected_warnings_ignored():
             next(iter(action(request, Job())))
+    except TimeLimitError:
+        _log.info("compiling took longer than a fit may take; it is done, and the next fit will be quick")
     except Exception:  # noqa: BLE001 - a failure here must not end the thread
         _log.exception("could not warm up")

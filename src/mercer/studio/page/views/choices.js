@@ -1,7 +1,7 @@
 // @ts-check
 // What can be chosen for a scene: methods, kernels, and their numbers.
 
-import { segmented, select, slider } from "../controls.js";
+import { chips, segmented, select, slider } from "../controls.js";
 import { h } from "../dom.js";
 import { isAlone } from "../link.js";
 
@@ -71,12 +71,9 @@ export const KERNEL_USES = {
   rational: ["length_scale"],
   sigmoid: ["gamma", "coef0"],
   chi2: ["gamma"],
+  expression: ["expression"],
 };
-export const EXAMPLES = [
-  "rbf(gamma=1) + 0.5*linear()",
-  "poly(degree=2, coef0=1) * rbf(gamma=0.2)",
-  "linear()**2 + linear()",
-];
+const EXAMPLES = ["rbf(gamma=1) + 0.5*linear()", "poly(degree=2, coef0=1) * rbf(gamma=0.2)", "linear()**2 + linear()"];
 
 /** @typedef {typeof import("../state.js").state.scene} Scene */
 
@@ -119,9 +116,43 @@ export function sceneControls(scene, layout, changed) {
     nu: number("ν, share of errors", "nu", 0.01, 1, false, 0.005),
     epsilon: number("ε, width of the tube", "epsilon", 0, 2, false, 0.01),
     alpha: number("Penalty λ", "alpha", 1e-6, 1e3, true),
+    expression: expressionBox(scene.expression, set("expression")),
   };
   return {
     nodes: (/** @type {string[]} */ ...names) => names.map((name) => controls[name].node),
     put: () => Object.entries(controls).forEach(([name, control]) => control.put(scene[name])),
   };
+}
+
+/**
+ * A box to write a kernel into, with examples below it.
+ * @param {string} value
+ * @param {(text: string) => void} onchange
+ * @returns {import("../controls.js").Control}
+ */
+function expressionBox(value, onchange) {
+  const box = h("textarea", {
+    rows: 2,
+    spellcheck: false,
+    "aria-label": "Kernel expression",
+    data: { name: "expression" },
+    oninput: () => onchange(box.value),
+  });
+  // Not while it says the same already: the cursor would jump to its end.
+  const put = (/** @type {string} */ text) => {
+    if (box.value !== text) box.value = text;
+  };
+  const example = (/** @type {string} */ text) => {
+    put(text);
+    onchange(text);
+  };
+  put(value);
+  const examples = chips(
+    "Examples",
+    "example",
+    example,
+    EXAMPLES.map((text) => [text, text]),
+    "chip long",
+  );
+  return { node: h("div", { class: "field" }, box, examples.node), put };
 }

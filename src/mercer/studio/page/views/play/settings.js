@@ -5,7 +5,7 @@ import { chips, segmented } from "../../controls.js";
 import { gap, h, keyboardSection, section } from "../../dom.js";
 import { icon } from "../../drawing.js";
 import { classColour, SHAPES, trace } from "../../palette.js";
-import { ABOUT, EXAMPLES, KERNEL_USES, sceneControls, USES } from "../choices.js";
+import { ABOUT, KERNEL_USES, sceneControls, USES } from "../choices.js";
 
 const MOST_CLASSES = 8;
 const KEYS = [
@@ -52,33 +52,6 @@ export class Settings {
       ],
       "add",
       on.use,
-    );
-    const write = (text) => {
-      scene.expression = text;
-      on.changed();
-    };
-    this.expression = h("textarea", {
-      rows: 2,
-      spellcheck: false,
-      "aria-label": "Kernel expression",
-      data: { name: "expression" },
-      oninput: () => write(this.expression.value),
-    });
-    const example = (text) => {
-      this.expression.value = text;
-      write(text);
-    };
-    this.expressionField = h(
-      "div",
-      { class: "field" },
-      this.expression,
-      chips(
-        "Examples",
-        "example",
-        example,
-        EXAMPLES.map((text) => [text, text]),
-        "chip long",
-      ).node,
     );
     this.node = h(
       "aside",
@@ -134,13 +107,10 @@ export class Settings {
   }
 
   layout() {
-    const { method, kernel, expression } = this.scene;
+    const { method, kernel } = this.scene;
     this.about.textContent = ABOUT[method] ?? "";
     this.methodParameters.replaceChildren(...this.controls.nodes(...(USES[method] ?? [])));
-    this.kernelParameters.replaceChildren(
-      ...(kernel === "expression" ? [this.expressionField] : this.controls.nodes(...(KERNEL_USES[kernel] ?? []))),
-    );
-    if (this.expression.value !== expression) this.expression.value = expression;
+    this.kernelParameters.replaceChildren(...this.controls.nodes(...(KERNEL_USES[kernel] ?? [])));
   }
 }
 
