@@ -22,7 +22,9 @@ from mercer import (
     Status,
 )
 from mercer.estimators.low_rank import block_data, over_blocks
+from mercer.estimators.low_rank.from_blocks import labels_to_learn
 from mercer.io import Blocks
+from mercer.solvers.limits import Limits
 from mercer.solvers.low_rank import distance
 
 N = 5000
@@ -209,3 +211,24 @@ def test_a_missing_value_is_named_by_block_and_row_and_the_model_stays():
     with pytest.raises(DataError, match=r"block 3, row 4000, column 2"):
         model.fit(Blocks((broken, Y), block_rows=1300))
     np.testing.assert_array_equal(model.predict(X[:20]), before)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"bad": 2.0, "good": 0.5}])
+def test_classes_have_the_weights_they_have_in_memory(class_weight):
+    model = with_landmarks(SVC(gamma=0.3, class_weight=class_weight))
+    here = clone(model).fit(X, Y)
+    read = clone(model).fit(Blocks((X, Y), block_rows=1300))
+    np.testing.assert_array_equal(read.class_weight_, here.class_weight_)
+    assert read.classes_.tolist() == here.classes_.tolist() == ["bad", "good"]
+    assert read.certificate_.primal == pytest.approx(here.certificate_.primal, rel=1e-3)
+
+
+def test_labels_are_handed_on_as_positions():
+    """Texts of 10^7 rows would stay in memory to the end of the fit, and be sorted once more."""
+    model = with_landmarks(SVC(gamma=0.3))
+    model._check_parameters()
+    classes, codes, weights = labels_to_learn(model, Blocks((X, Y), block_rows=1300), None, None, Limits())
+    assert codes.dtype.kind == "i"
+    assert codes.itemsize <= 8
+    assert weights is None
+    np.testing.assert_array_equal(classes[codes], Y)

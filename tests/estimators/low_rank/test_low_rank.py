@@ -1,7 +1,9 @@
 """Machines over landmarks: close to the exact one, as close as they say, and otherwise like any machine."""
 
 import re
+import tracemalloc
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -524,3 +526,30 @@ def test_it_prints_what_differs_from_the_defaults():
     assert repr(LowRank()) == "LowRank()"
     assert repr(LowRank(50, choice="auto")) == "LowRank(landmarks=50, choice='auto')"
     assert repr(LowRank(rows=X[:5])) == "LowRank(rows=<5 items>)"
+
+
+def setup_of(*indices):
+    return SimpleNamespace(tasks=[SimpleNamespace(indices=np.asarray(each)) for each in indices])
+
+
+@pytest.mark.parametrize(
+    "indices", [[[0, 2, 5]], [[5, 0, 2]], [[0, 1, 4], [0, 3], [4, 3, 1]], [[2], [2]], [list(range(9))]]
+)
+def test_rows_used_are_those_of_any_problem_in_order(indices):
+    expected = sorted({row for each in indices for row in each})
+    assert restricted.rows_used(setup_of(*indices)).tolist() == expected
+
+
+def test_rows_used_take_a_few_bytes_for_each():
+    """10^7 rows take part in fits over landmarks: no table of them is made to find out which."""
+    n = 200_000
+    every, half = np.arange(n), np.arange(0, n, 2)
+    tracemalloc.start()
+    try:
+        for setup, bytes_of_a_row in ((setup_of(every), 4), (setup_of(every[::-1], half), 14)):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            restricted.rows_used(setup)
+            assert tracemalloc.get_traced_memory()[1] - before <= bytes_of_a_row * n
+    finally:
+        tracemalloc.stop()

@@ -276,3 +276,12 @@ def test_a_certificate_asked_for_too_early_is_not_kept(loss, monkeypatch):
     assert found.certificate.gap <= 1e-9 * found.certificate.primal
     assert found.certificate.primal == pytest.approx(usual.certificate.primal, rel=1e-8)
     np.testing.assert_allclose(found.coefficients, usual.coefficients, atol=1e-5)
+
+
+def test_answers_of_the_blocks_are_handed_over_to_their_machine():
+    """A certificate's rows may be let go of where they are joined: nothing else holds them."""
+    kept = [[np.zeros(2), np.ones(2)], [np.zeros(3), np.ones(3)]]
+    parts = newton._handed_over(kept, 1)
+    assert [part.sum() for part in parts] == [2.0, 3.0]
+    assert [each[1] for each in kept] == [None, None]
+    assert [len(each[0]) for each in kept] == [2, 3]

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from mercer.solvers.blocks.responses import _NEAR, _respond, _slopes, shares_of_sides, sum_of_sides
+from mercer.solvers.blocks.responses import (
+    _NEAR,
+    _respond,
+    _slopes,
+    joined_rows,
+    scale_sides,
+    shares_of_sides,
+    sum_of_sides,
+)
 from mercer.solvers.linear.loss_loops import RoundedLosses, respond, slope_along
 
 
@@ -77,3 +85,20 @@ def test_sides_are_scaled_until_they_sum_to_zero():
     assert shares_of_sides(np.array([2.0, 0.0]), is_free=True).tolist() == [0.0, 1.0]
     assert shares_of_sides(np.zeros(2), is_free=True).tolist() == [1.0, 1.0]
     assert sum_of_sides(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.5, 2.0])).tolist() == [6.5, 9.0]
+
+
+def test_coefficients_are_scaled_by_sign_in_place():
+    beta = np.array([2.0, -4.0, 0.0, 1.0])
+    assert scale_sides(beta, np.array([0.5, 0.25])) is beta
+    assert beta.tolist() == [1.0, -1.0, 0.0, 0.5]
+    assert scale_sides(beta, np.array([0.0, 1.0])).tolist() == [0.0, -1.0, 0.0, 0.0]
+
+
+def test_rows_of_blocks_are_joined_in_order_and_their_parts_let_go():
+    rng = np.random.default_rng(0)
+    parts = [(rng.normal(size=n), rng.normal(size=n)) for n in (3, 0, 5, 1)]
+    expected = [np.concatenate(each) for each in zip(*parts, strict=True)]
+    found = joined_rows(parts)
+    assert parts == []
+    for mine, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(mine, other)

@@ -13,8 +13,8 @@ from mercer.estimators.fitting.auto_strength import choose_kernel
 from mercer.estimators.fitting.inputs import classes_and_codes, require_fitted, training_input
 from mercer.estimators.fitting.parameters import require_choice, require_flag, require_optional_number
 from mercer.estimators.fitting.training import Budget
-from mercer.estimators.fitting.weights import class_weights, sample_weights
-from mercer.estimators.out_of_core.given import are_blocks
+from mercer.estimators.fitting.weights import sample_weights, weights_of_classes
+from mercer.estimators.out_of_core.given import are_blocks, no_sum_of_losses
 from mercer.estimators.out_of_core.predicting import ClassifiesBlocks
 from mercer.solvers.limits import Limits
 
@@ -57,10 +57,10 @@ class KernelClassifier(ClassifierMixin, KernelModel):
 
     def _learn(self, limits: Limits, X: Rows, y: Labels, sample_weight: ArrayLike | None = None) -> None:
         if are_blocks(X):
-            y, sample_weight = self._targets_of_blocks(X, y, sample_weight, limits)
+            setup, class_weight, weights = self._setup_of_blocks(X, y, sample_weight, limits)
         else:
             X, y = self._checked(X, y, sample_weight)
-        setup, class_weight, weights = self._setup(y, sample_weight)
+            setup, class_weight, weights = self._setup(y, sample_weight)
         budget = Budget.resolve(self.memory_limit, self.cache_size, X)
         n_machines = tasks.problem_count(setup.n_classes, setup.multi_class)
         items, data = self._bound(X, weights, budget, n_machines, limits)
@@ -80,12 +80,23 @@ class KernelClassifier(ClassifierMixin, KernelModel):
 
     def _setup(self, y: Array, sample_weight: ArrayLike | None = None) -> tuple[Any, FloatArray, FloatArray | None]:
         """(the two-class problems of checked labels, weights of the classes, weights of the rows or None)."""
-        classes, codes = classes_and_codes(y)
-        class_weight = class_weights(self.class_weight, classes, y)
+        return self._setup_of(*classes_and_codes(y), sample_weight)
+
+    def _setup_of(
+        self, classes: Array, codes: IndexArray, sample_weight: ArrayLike | None
+    ) -> tuple[Any, FloatArray, FloatArray | None]:
+        """The same for labels that are known as positions among the classes."""
+        class_weight = weights_of_classes(self.class_weight, classes, codes)
         weights = None if sample_weight is None else self._sample_weights(sample_weight, codes, classes)
         setup = self._two_class_problems(codes, class_weight, weights)
         setup.classes = classes
         return setup, class_weight, weights
+
+    def _setup_of_blocks(
+        self, X: Any, y: Any, sample_weight: Any, limits: Limits
+    ) -> tuple[Any, FloatArray, FloatArray | None]:
+        """The same for the labels of `Blocks`, for a machine that can learn from them."""
+        raise no_sum_of_losses(self)
 
     def _check_parameters(self) -> None:
         """The parameters common to all kernel classifiers."""
@@ -169,11 +180,13 @@ class BlockKernelClassifier(ClassifiesBlocks, KernelClassifier):
         """
         return self._fit_and_tell(X, y, sample_weight)
 
-    def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> tuple[Array, Any]:
+    def _setup_of_blocks(
+        self, X: Any, y: Any, sample_weight: Any, limits: Limits
+    ) -> tuple[Any, FloatArray, FloatArray | None]:
         # Imported here: it brings all file readers, and few fits need them.
         from mercer.estimators.low_rank.from_blocks import labels_to_learn
 
-        return labels_to_learn(self, X, y, sample_weight, limits)
+        return self._setup_of(*labels_to_learn(self, X, y, sample_weight, limits))
 
 
 def refuse_ties_of_pairs(estimator: Any) -> None:

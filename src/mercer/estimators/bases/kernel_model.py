@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from scipy import sparse
 
-from mercer._types import Array, FloatArray, Rows
+from mercer._types import FloatArray, Rows
 from mercer.estimators.bases.fits import Fits
 from mercer.estimators.bases.holds_kernels import HoldsKernels
 from mercer.estimators.fitting.certificate import CertifiedLazily, Evidence
@@ -103,10 +103,6 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         data = TrainingData(kernel, X)
         data.source = items
         return items, data
-
-    def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: Limits) -> tuple[Array, Any]:
-        """(labels or targets, weights or None) of `Blocks`, for a machine that can learn from them."""
-        raise no_sum_of_losses(self)
 
     def _bound(
         self, X: Any, weights: FloatArray | None, budget: "Budget", n_machines: int, limits: Limits

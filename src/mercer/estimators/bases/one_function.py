@@ -11,7 +11,7 @@ from mercer.estimators.fitting.tasks import BinaryTask
 from mercer.estimators.fitting.training import Budget, solve_all
 from mercer.estimators.fitting.two_class import Solved
 from mercer.estimators.fitting.weights import target_weights
-from mercer.estimators.out_of_core.given import are_blocks
+from mercer.estimators.out_of_core.given import are_blocks, no_sum_of_losses
 from mercer.solvers.dual_qp.solve import solve_dual
 
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ class OneFunctionModel(KernelModel):
 
         def _checked(self, X: Rows, y: Any, sample_weight: ArrayLike | None) -> tuple[Rows, Array | None]:
             """Rows, targets if any, with "auto" parameters resolved."""
+
+    def _targets_of_blocks(self, X: Any, y: Any, sample_weight: Any, limits: "Limits") -> tuple[Array, Any]:
+        """(targets, weights or None) of `Blocks`, for a machine that can learn from them."""
+        raise no_sum_of_losses(self)
 
     def _learn(self, limits: "Limits", X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> None:
         if are_blocks(X):

@@ -90,6 +90,14 @@ def class_weights(given: dict[Any, float] | str | None, classes: Array, y: Array
     return weights
 
 
+def weights_of_classes(given: dict[Any, float] | str | None, classes: Array, codes: IndexArray) -> FloatArray:
+    """The same from the position of each point's label among the classes, all of which occur."""
+    if isinstance(given, str) and given == "balanced":
+        counts = np.bincount(codes, minlength=len(classes))
+        return len(codes) / (len(classes) * counts)
+    return class_weights(given, classes, classes)
+
+
 def weighted_copies(
     class_weight: dict[Any, float] | str | None,
     sample_weight: ArrayLike | None,

@@ -8,7 +8,13 @@ import numpy as np
 
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.tasks import one_or_all
-from mercer.estimators.fitting.weights import class_weights, row_weights, sample_weights, target_weights, total_weight
+from mercer.estimators.fitting.weights import (
+    row_weights,
+    sample_weights,
+    target_weights,
+    total_weight,
+    weights_of_classes,
+)
 from mercer.estimators.linear.solve import usable_starts
 from mercer.estimators.out_of_core.passes import Passes, feature_blocks
 from mercer.io.blocks.blocks import Blocks
@@ -29,17 +35,11 @@ def factors_of_classes(model: Any, codes: IndexArray, weights: FloatArray | None
     """(total weight of the rows, the factor on C of each row, or of all)."""
     n, factor = float(len(codes)), cast("FloatArray | float", 1.0)
     if model.class_weight is not None:
-        factor = _class_weights(model, np.bincount(codes, minlength=len(model.classes_)))[codes]
+        factor = weights_of_classes(model.class_weight, model.classes_, codes)[codes]
     if weights is None:
         return n, factor
     weights = sample_weights(weights, codes, model.classes_)
     return total_weight(weights), factor * weights
-
-
-def _class_weights(model: Any, counts: IndexArray) -> FloatArray:
-    if isinstance(model.class_weight, str) and model.class_weight == "balanced":
-        return counts.sum() / (len(counts) * counts)
-    return class_weights(model.class_weight, model.classes_, model.classes_)
 
 
 def factors_of_targets(n: int, weights: FloatArray | None) -> tuple[float, FloatArray | float]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from mercer._errors import ParameterError
-from mercer._types import Array, FloatArray
+from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.auto_strength import is_auto
 from mercer.estimators.out_of_core.given import require_alone
 from mercer.estimators.out_of_core.targets import labels_of, note_columns, targets_of
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 def labels_to_learn(
     model: Any, blocks: "Blocks", y: Any, sample_weight: Any, limits: "Limits"
-) -> tuple[Array, FloatArray | None]:
-    """(labels of all rows, weights or None); sets the columns of the model."""
+) -> tuple[Array, IndexArray, FloatArray | None]:
+    """(classes, the position of each row's label among them, weights or None); sets the columns of the model."""
     _require_by_blocks(model, blocks, y, sample_weight)
-    classes, codes, weights = labels_of(blocks, model.n_jobs, limits.stop)
-    return classes[codes], weights
+    return labels_of(blocks, model.n_jobs, limits.stop)
 
 
 def targets_to_learn(

@@ -9,6 +9,7 @@ from mercer._types import FloatArray, IndexArray
 from mercer.estimators.low_rank.block_data import BlockData
 from mercer.estimators.low_rank.low_rank import Objective
 from mercer.estimators.low_rank.restricted import SAMPLE, SHARE, Landmarks, Restricted
+from mercer.kernels.gram.kernel_matrix import is_ordered
 from mercer.problems.certificate import Certificate
 from mercer.problems.distance import Distance
 from mercer.problems.linear.block_machine import BlockMachine
@@ -101,7 +102,10 @@ class BlockFit:
 
     def _distance(self, solution: BlockSolution, places: IndexArray, certificate: Certificate) -> Distance:
         if solution.image is not None:
-            return self.marks.distance(solution.beta[places], self.rows[places], certificate.primal, solution.image)
+            # With 10^7 rows, copies of what is there already count.
+            are_all = len(places) == len(solution.beta) and is_ordered(places)
+            beta, rows = (solution.beta, self.rows) if are_all else (solution.beta[places], self.rows[places])
+            return self.marks.distance(beta, rows, certificate.primal, solution.image)
         # The coefficients behind the gap are unknown. With zero ones the dual is 0, and the gap is the primal.
         value = max(0.0, certificate.dual)
         return Distance(value, value / max(1.0, abs(certificate.primal)), "bounded", 1.0, 0)

@@ -187,6 +187,14 @@ class _Rows:
         return ([machine.rows(self.spans[place]) for machine in self.machines],)
 
 
+def _handed_over(kept: list[list[Any]], k: int) -> list[Any]:
+    """What each block told machine k; nothing but the list returned holds it any longer."""
+    parts = [each[k] for each in kept]
+    for each in kept:
+        each[k] = None
+    return parts
+
+
 def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]", checkpoint: Kept | None) -> None:
     """Passes over the blocks, each serving all machines that ask in the same precision; single precision first.
 
@@ -208,7 +216,7 @@ def _take_turns(blocks: FeatureBlocks, machines: "list[Newton]", checkpoint: Kep
             return
         for k, place in enumerate(asked):
             try:
-                waiting[place] = runs[place].send((sums[k], [each[k] for each in kept]))
+                waiting[place] = runs[place].send((sums[k], _handed_over(kept, k)))
             except StopIteration:
                 del waiting[place]
         if checkpoint is not None:

@@ -188,3 +188,24 @@ def shares_of_sides(balance: Array, is_free: bool) -> FloatArray:
     if not is_free:
         return np.ones(2)
     return np.array([min(1.0, down / up) if up else 1.0, min(1.0, up / down) if down else 1.0])
+
+
+def scale_sides(beta: FloatArray, share: FloatArray) -> FloatArray:
+    """The coefficients of each sign times its share, in place: of 10^7 rows, each copy takes 80 MB."""
+    if (share != 1.0).any():
+        np.multiply(beta, share[0], out=beta, where=beta > 0.0)
+        np.multiply(beta, share[1], out=beta, where=beta < 0.0)
+    return beta
+
+
+def joined_rows(parts: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    """The values and the coefficients of all rows, from those of each block; the list is emptied on the way."""
+    n = sum(len(values) for values, _ in parts)
+    values, beta = np.empty(n), np.empty(n)
+    end = n
+    while parts:
+        own_values, own_beta = parts.pop()
+        begin = end - len(own_values)
+        values[begin:end], beta[begin:end] = own_values, own_beta
+        end = begin
+    return values, beta

@@ -24,7 +24,7 @@ from mercer.solvers.blocks.passes import (
 )
 from mercer.solvers.blocks.penalty import Penalty
 from mercer.solvers.blocks.products import step_by_products
-from mercer.solvers.blocks.responses import shares_of_sides, sum_of_sides
+from mercer.solvers.blocks.responses import joined_rows, scale_sides, shares_of_sides, sum_of_sides
 from mercer.solvers.blocks.solution import BlockSolution, by_sums
 from mercer.solvers.blocks.state import flat, place_of, request_of, state_of
 from mercer.solvers.elsewhere import State
@@ -350,14 +350,14 @@ class Newton:
         before, self.dtype = self.dtype, np.dtype(np.float64) if self.proves else self.dtype
         sums, parts = yield self._ask(Prove(at))
         self.dtype, self.best = before, at
-        values, beta = (np.concatenate(each) for each in zip(*parts, strict=True))
+        values, beta = joined_rows(parts)
         share = shares_of_sides(sums[:, -1], self.machine.is_free)
-        # With a free bias, coefficients sum to zero.
-        self.beta = np.where(beta > 0.0, share[0] * beta, share[1] * beta) if self.machine.is_free else beta
+        self.beta = scale_sides(beta, share)
         if self.proves:
             self.image = self.penalty.whitened(sum_of_sides(sums[:, :-1], share))
             weights = self.penalty.weights(at.v)
-            self.certificate = self.machine.certificate(weights, at.b, values + at.b, self.beta, self.image)
+            values += at.b
+            self.certificate = self.machine.certificate(weights, at.b, values, self.beta, self.image)
 
     def end_early(self) -> None:
         """Stopped during a pass: the best point so far, with what complete passes say about it."""

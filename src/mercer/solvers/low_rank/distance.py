@@ -2,7 +2,7 @@ r"""The error of a low-rank quadratic form, exactly or from a random sample of r
 
 With :math:`E = K - \hat K`, which is positive semidefinite, :math:`q = \beta^\top E \beta = \sum_i \beta_i r_i`. Row
 i is drawn with probability proportional to :math:`\ell_i = |\beta_i| \sqrt{d_i}`, where :math:`d_i \ge E_{ii}` is the
-residual of k(x_i, x_i) after a third of the landmarks; then :math:`X_i = T \beta_i r_i / \ell_i` with
+residual of k(x_i, x_i) after a quarter of the landmarks; then :math:`X_i = T \beta_i r_i / \ell_i` with
 :math:`T = \sum_i \ell_i` has mean q. By the Cauchy-Schwarz inequality :math:`|X_i| \le T \sqrt q`, which is far larger
 than most. So the mean is bounded in two parts: that of the values truncated at a level set by a tenth of the sample,
 by betting against it (Waudby-Smith & Ramdas 2023); and that of the excess, by the largest possible value times the
@@ -32,7 +32,7 @@ FEWEST = 200
 # An exact answer may cost this many times the kernel values of a bound.
 WORTH_ALL = 2.5
 # One landmark in this many estimates how well a row is approximated; less than this share of k(x, x) is rounding.
-SOME, ROUNDING = 3, 1e-8
+SOME, ROUNDING = 4, 1e-8
 # Share of the sample that sets the truncation level of the rest, and the ratio of that level to its largest value.
 PILOT, ABOVE = 0.1, 2.0
 # Share of the risk that goes to the probability of exceeding the level, whose factor is large; and the most that a bet
