@@ -35,6 +35,15 @@ Handler: TypeAlias = Callable[[int, FrameType | None], Any] | int | None
 """What the system calls on a signal, as `signal.signal` takes and gives it."""
 
 
+class NewtonSystem(Protocol):
+    """The linear systems of Newton's method in coordinates, however they are solved."""
+
+    def solved(
+        self, root: HessianRoot, right_w: FloatArray, right_b: FloatArray, is_careful: bool, share: float, /
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """(dw, db) up to a share of their error, or to the last digit if `is_careful`; None if there are none."""
+
+
 class RowSource(Protocol):
     """A symmetric matrix that hands out rows, in whatever precision it holds them."""
 

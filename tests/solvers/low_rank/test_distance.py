@@ -152,6 +152,8 @@ def test_lengths_bound_the_norm_of_several_functions_together(rng):
     # One row alone has no other to differ from.
     assert by_lengths(K.diagonal()[:1], beta[:1]) == pytest.approx(0.5 * np.sum(beta[:1] ** 2) * K[0, 0])
     assert by_lengths(K.diagonal(), beta[:, 0]) == pytest.approx(by_lengths(K.diagonal(), beta[:, :1]))
+    # A fit that ends before its first step has no row with a coefficient.
+    assert by_lengths(K.diagonal()[:0], beta[:0]) == 0.0
 
 
 def test_the_bound_of_samples_that_are_equal_is_that_of_the_papers():

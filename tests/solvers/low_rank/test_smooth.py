@@ -31,6 +31,22 @@ def test_a_solution_is_that_of_the_kernel_matrix_of_its_coordinates(k, bias, rng
     assert found.iterations == len(found.trace)
 
 
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_many_coordinates_of_all_classes_need_no_factor_of_their_hessian(monkeypatch, tol, bias, rng):
+    def refuse(*_):
+        raise AssertionError("the Hessian of all classes was formed")
+
+    monkeypatch.setattr("mercer.solvers.smooth.feature_newton._Hessian.__init__", refuse)
+    n, k, r = 300, 12, 60
+    Z = rng.normal(size=(n, r)) * 0.9 ** np.arange(r)
+    problem = Multinomial(np.argmax(Z[:, :k] + rng.normal(size=(n, k)), axis=1), rng.uniform(0.5, 20.0, n), k, bias)
+    found = solve(problem, Z, tol=tol, gap_tol=None, limits=Limits())
+    assert found.status is Status.OPTIMAL
+    intercept = problem.intercept(found.beta, found.bias)
+    assert problem.certificate(found.beta, Z @ (Z.T @ found.beta), intercept).is_optimal(2 * tol)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_without_time_there_is_nothing(k, rng):
     found = solve(

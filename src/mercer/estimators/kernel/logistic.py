@@ -15,7 +15,6 @@ from mercer.estimators.fitting.parameters import require_choice, require_optiona
 from mercer.estimators.fitting.training import whole_matrix
 from mercer.estimators.fitting.two_class import JointSolved, TwoClassProblems
 from mercer.estimators.fitting.weights import weighted_C
-from mercer.estimators.low_rank import restricted
 from mercer.estimators.low_rank.low_rank import Objective
 from mercer.problems.kernel_methods.kernel_risk import KernelRisk
 from mercer.problems.kernel_methods.multinomial import Multinomial, log_probabilities
@@ -242,8 +241,6 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
         self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits"
     ) -> "SolvedProblems":
         indices = setup.tasks[0].indices
-        if len(indices) <= restricted.FEW_ROWS:
-            return super()._solve_coordinates(data, setup, budget, limits)
         starts = cast(Any, self._starts(setup))
         start = None if starts is None else np.stack(starts, axis=1)
         rows = data.X if len(indices) == len(data.X) else data.X[indices]

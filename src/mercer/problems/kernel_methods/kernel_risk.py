@@ -173,6 +173,14 @@ class DiagonalRoot:
 
     transposed_times = times
 
+    def applied(self, values: FloatArray) -> FloatArray:
+        """H times values."""
+        return np.square(self.values)[:, None] * values
+
+    def diagonal(self, factor: FloatArray) -> FloatArray:
+        """The diagonal of factor' H factor, as a column."""
+        return np.square(factor).T @ np.square(self.values).astype(factor.dtype)[:, None]
+
     def blocks(self, factor: FloatArray) -> FloatArray:
         """factor' H factor, in the precision of the factor."""
         scaled = self.values.astype(factor.dtype)[:, None] * factor

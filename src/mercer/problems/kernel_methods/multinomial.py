@@ -187,6 +187,16 @@ class SoftmaxRoot:
         out *= self._halves[2]
         return out
 
+    def applied(self, values: FloatArray) -> FloatArray:
+        """H times values."""
+        out = values - np.einsum("ij,ij->i", self.p, values)[:, None]
+        out *= self.C[:, None] * self.p
+        return out
+
+    def diagonal(self, factor: FloatArray) -> FloatArray:
+        """The diagonal of factor' H factor, a column for each class."""
+        return np.square(factor).T @ (self.C[:, None] * self.p * (1.0 - self.p)).astype(factor.dtype)
+
     def blocks(self, factor: FloatArray) -> FloatArray:
         """factor' H factor, in blocks of pairs of classes; in the precision of the factor."""
         n, r = factor.shape

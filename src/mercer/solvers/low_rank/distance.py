@@ -47,7 +47,7 @@ def by_lengths(diagonal: FloatArray, beta: FloatArray) -> float:
 
     `diagonal` has k(x, x) of each row.
     """
-    beta = beta.reshape(len(beta), -1)
+    beta = beta if beta.ndim == 2 else beta[:, None]
     return 0.5 * float(np.sqrt(np.einsum("ij,ij->i", beta, beta) * np.maximum(diagonal, 0.0)).sum()) ** 2
 
 

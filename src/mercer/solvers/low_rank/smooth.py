@@ -2,7 +2,7 @@
 
 The steps are those of `mercer.solvers.smooth.feature_newton`; products with the kernel matrix are two with coordinates.
 
-Cost of a step: k^2 n m^2 / 2 + (k m)^3 / 3 for k functions and m coordinates.
+Cost of a step: see `feature_newton` for up to `FACTORED` coordinates of all functions, `feature_system` for more.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,15 @@ from mercer._jit.threads import Stopped, one_blas_thread
 from mercer._types import FloatArray
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.smooth.feature_newton import CoordinateSteps
+from mercer.solvers.smooth.feature_system import IteratedSystem, principal
 from mercer.solvers.smooth.optimal_bias import flat
 
 if TYPE_CHECKING:
     from mercer.solvers._types import SmoothRisk
     from mercer.solvers.limits import Limits
+
+# Up to this many coordinates of all functions together, the Hessian is factored.
+FACTORED = 500
 
 
 class Spanned:
@@ -42,10 +46,14 @@ def solve(
     n, k = len(coordinates), problem.n_functions
     factor = np.column_stack([coordinates, np.ones(n)]) if problem.bias == "penalized" else coordinates
     begin = np.zeros((n, k)) if start is None else problem.feasible(start).reshape(n, k)
-    matrix: Any = Spanned(factor)
+    system = None
     try:
-        steps = CoordinateSteps(problem, matrix, factor, tol, gap_tol, limits, begin)
         with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
+            if k * factor.shape[1] > FACTORED:
+                factor = principal(factor)
+                system = IteratedSystem(factor, k, problem.bias == "free", limits.stop)
+            matrix: Any = Spanned(factor)
+            steps = CoordinateSteps(problem, matrix, factor, tol, gap_tol, limits, begin, system)
             status = steps.run()
     except Stopped:
         status = limits.reached() or Status.INTERRUPTED

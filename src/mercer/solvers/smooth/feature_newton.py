@@ -28,7 +28,7 @@ from mercer.solvers.smooth.optimal_bias import best_bias, flat
 from mercer.solvers.tolerances import INACCURATE, SUFFICIENT, UNSEEN
 
 if TYPE_CHECKING:
-    from mercer.solvers._types import Candidate, HessianRoot, SmoothRisk
+    from mercer.solvers._types import Candidate, HessianRoot, NewtonSystem, SmoothRisk
     from mercer.solvers.limits import Limits
     from mercer.solvers.result import TracePoint
 
@@ -40,6 +40,8 @@ SHORTEST, SHORT = 1e-10, 1e-3
 # Relative violation below which a step made real progress.
 POOR = 0.5
 MOST_STEPS = 300
+# Share of the error that a step may leave at most, and of the goal that one which can reach it may leave.
+FORCING, LANDING = 0.3, 0.1
 MOST_CORRECTIONS = 10
 # A violation counts as explained by rounding up to this multiple of it, if the gap shows a usable model.
 EXPLAINED, OF_USE = 100.0, 1e-2
@@ -78,6 +80,8 @@ class CoordinateSteps:
         As in `newton.solve`.
     start : ndarray (n, k)
         Feasible coefficients.
+    system : NewtonSystem, optional
+        What solves the linear systems; by default a factorisation.
     """
 
     best: "Candidate"
@@ -95,10 +99,12 @@ class CoordinateSteps:
         gap_tol: float | None,
         limits: "Limits",
         start: FloatArray,
+        system: "NewtonSystem | None" = None,
     ) -> None:
         self.problem, self.K, self.L = problem, K, factor
         self.tol, self.gap_tol, self.limits = tol, gap_tol, limits
         self.has_bias = problem.bias == "free"
+        self.system = FactoredSystem(factor, self.has_bias) if system is None else system
         self.goal, self.is_careful = tol, False
         self.iterations, self.trace = 0, []
         self.w = factor.T @ start
@@ -136,7 +142,8 @@ class CoordinateSteps:
         self.values = self.L @ self.w + self.b
         self.response = self._asked(self.values)
         self._towards = self.L.T @ self.response
-        self._violation = self._distance(self.response, self.L @ self._towards + self.b)
+        self._image = self.L @ self._towards
+        self._violation = self._distance(self.response, self._image + self.b)
 
     def _asked(self, values: FloatArray) -> FloatArray:
         return self.problem.response(flat(values)).reshape(values.shape)
@@ -163,8 +170,7 @@ class CoordinateSteps:
     def _search(self) -> float:
         """Line search; the step length, or 0 if none was taken."""
         slope_w, slope_b = self.w - self._towards, -self.response.sum(axis=0)
-        self.hessian = _Hessian(self.problem.root(flat(self.values)), self.L, self.has_bias, self.is_careful)
-        found = self.hessian.solved(-slope_w, -slope_b)
+        found = self._solved(self.problem.root(flat(self.values)), -slope_w, -slope_b, self._violation)
         if found is None:
             return 0.0
         dw, db = found
@@ -181,6 +187,13 @@ class CoordinateSteps:
                 return length
             length *= 0.5
         return self._take_if_closer(dw, db)
+
+    def _solved(
+        self, root: "HessianRoot", right_w: FloatArray, right_b: FloatArray, violation: float
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """A Newton step, more accurate the smaller the violation (superlinear), but no more so than the goal needs."""
+        share = min(FORCING, max(violation, LANDING * self.goal / max(violation, self.goal)))
+        return self.system.solved(root, right_w, right_b, self.is_careful, share)
 
     def _take_if_closer(self, dw: FloatArray, db: FloatArray) -> float:
         """If rounding hides a decrease of the objective, the violation decides."""
@@ -237,7 +250,7 @@ class CoordinateSteps:
     def _correction(self, beta: FloatArray, image: FloatArray, b: FloatArray) -> FloatArray | None:
         values = image + b
         rho, root = self._asked(values) - beta, self.problem.root(flat(values))
-        found = _Hessian(root, self.L, self.has_bias, self.is_careful).solved(self.L.T @ rho, rho.sum(axis=0))
+        found = self._solved(root, self.L.T @ rho, rho.sum(axis=0), self.best[0])
         if found is None:
             return None
         dw, db = found
@@ -254,8 +267,21 @@ class CoordinateSteps:
         return violation <= EXPLAINED * curvature * float(np.max(uncertain / self.problem.C[:, None], initial=0.0))
 
     def _record(self) -> None:
-        image = self.L @ self._towards
-        self.trace.append(report(self.problem, self.limits, self.iterations, self._violation, self.response, image))
+        found = self._violation, self.response, self._image
+        self.trace.append(report(self.problem, self.limits, self.iterations, *found))
+
+
+class FactoredSystem:
+    """Newton systems solved by factoring their Hessian, whatever share of the error a step might leave."""
+
+    def __init__(self, factor: FloatArray, has_bias: bool) -> None:
+        self.factor, self.has_bias = factor, has_bias
+
+    def solved(
+        self, root: "HessianRoot", right_w: FloatArray, right_b: FloatArray, is_careful: bool, share: float
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """(dw, db) that solve the Newton system; None if rounding makes it unsolvable."""
+        return _Hessian(root, self.factor, self.has_bias, is_careful).solved(right_w, right_b)
 
 
 class _Hessian:
