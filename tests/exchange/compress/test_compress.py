@@ -234,6 +234,12 @@ def test_the_vector_that_reduces_most_is_chosen_first():
     assert reduced_set(GivenOperator(np.eye(3)), both, max_error=1.0).chosen.tolist() == [2]
 
 
+def test_a_pipeline_is_compressed_to_so_many_vectors(blobs):
+    X, y = blobs
+    model = make_pipeline(StandardScaler(), SVR()).fit(X, y.astype(float))
+    assert len(compress(model, n_vectors=3)[-1].support_) == 3
+
+
 def test_all_steps_of_a_pipeline_but_the_last_stay(blobs):
     X, y = blobs
     model = make_pipeline(StandardScaler(), StandardScaler(with_mean=False), SVR()).fit(X, y.astype(float))

@@ -15,7 +15,7 @@ SOLVERS = {0: "LinearSVC", 1: "LinearSVC", 2: "LinearSVC", 3: "LinearSVC", 4: "L
 
 
 @needs_liblinear
-@pytest.mark.parametrize("bias", [-1, 2.5])
+@pytest.mark.parametrize("bias", [-1, 0, 2.5])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_models_of_liblinear_have_its_scores(tmp_path, solver, n_classes, bias):
