@@ -193,6 +193,20 @@ def test_a_sequence_of_blocks_may_be_lazy_and_some_empty():
     assert "block 3" in blocks.place(2)
 
 
+def test_parquet_files_and_row_groups_without_rows_add_no_block(tmp_path):
+    full = pa.table({"x": np.arange(4.0), "y": ["a", "b", "a", "b"]})
+    untyped = pa.table({"x": pa.array([], pa.null()), "y": pa.array([], pa.null())})
+    parquet.write_table(untyped, tmp_path / "part-0.parquet")
+    with parquet.ParquetWriter(tmp_path / "part-1.parquet", full.schema) as file:
+        for part in (full, full.slice(0, 0)):
+            file.write_table(part)
+    parquet.write_table(full.slice(0, 0), tmp_path / "part-2.parquet")
+    blocks = Blocks(tmp_path, target="y", block_rows=3)
+    assert blocks.sizes == [4]
+    assert blocks.labels().tolist() == ["a", "b"]
+    assert "part-1.parquet" in blocks.place(0)
+
+
 def test_lists_of_equal_length_are_as_many_columns():
     rows = np.arange(20.0).reshape(10, 2)
     lists = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), 2)

@@ -39,21 +39,24 @@ class ArrowFiles:
         self.sizes: list[int] = []
         self._rows_before: list[int] = []
         self.n_bytes = sum(path.stat().st_size for path in self.paths)
-        for k, path in enumerate(self.paths):
-            schema, rows = _guarded(path, _parts_of)
-            if k == 0:
-                self._columns = Columns(schema, path)
-                self.names, self.kinds = self._columns.names, self._columns.kinds
-            else:
-                self._require_same(Columns(schema, path), path)
+        found = [_guarded(path, _parts_of) for path in self.paths]
+        # What writes a folder in parts leaves some without rows, whose types may be anything.
+        filled = [k for k, (_, rows) in enumerate(found) if sum(rows)]
+        self._first = filled[0] if filled else 0
+        self._columns = Columns(found[self._first][0], self.paths[self._first])
+        self.names, self.kinds = self._columns.names, self._columns.kinds
+        for k in filled:
+            schema, rows = found[k]
+            self._require_same(Columns(schema, self.paths[k]), self.paths[k])
             before = list(accumulate(rows, initial=0))
             for begin, end in joined(rows, rows_of_block(block_rows, len(self.names))):
-                self._parts.append((k, begin, end))
-                self.sizes.append(before[end] - before[begin])
-                self._rows_before.append(before[begin])
+                if before[end] > before[begin]:
+                    self._parts.append((k, begin, end))
+                    self.sizes.append(before[end] - before[begin])
+                    self._rows_before.append(before[begin])
 
     def _require_same(self, here: "Columns", path: Path) -> None:
-        first, block = self.paths[0], len(self.sizes)
+        first, block = self.paths[self._first], len(self.sizes)
         gone = [name for name in self.names if name not in here.names]
         new = [name for name in here.names if name not in self.names]
         if gone or new:
