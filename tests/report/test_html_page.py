@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from mercer import SVC
+from mercer import SVC, LowRank
 from mercer.io import read_table
 from mercer.kernels import Linear, Sigmoid
 from mercer.kernels.notation.words import kernel_words
@@ -218,3 +218,18 @@ def test_a_map_of_any_kernel_is_drawn_without_warnings(kernel):
         model = SVC(kernel=kernel, gamma=0.5, coef0=-1.0).fit(X, y)
     shown = Shown(model, (X, y), None, None)
     assert _map(shown).title == "As the kernel sees them"
+
+
+@pytest.mark.parametrize(
+    ("gamma", "meaning"),
+    [
+        (0.1, "landmarks; the exact machine gains at most "),
+        (100.0, "too large to say anything; take more than 5 landmarks"),
+    ],
+)
+def test_a_distance_from_the_exact_machine_comes_with_what_it_means(gamma, meaning):
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    model = SVC(gamma=gamma, C=10.0, approximation=LowRank(5)).fit(X, X[:, 0] > 0)
+    distance = describe_model(model)["distance"]
+    assert (distance["relative"] < 1) == (gamma < 1)
+    assert meaning in distance["meaning"]

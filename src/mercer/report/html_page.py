@@ -208,7 +208,8 @@ def _certificate(record: Record) -> str:
                  ("largest relative distance", distance["relative"])]  # fmt: skip
         words = (
             f"{words} The machine is restricted to landmarks: the exact one is better by at most the gap plus the "
-            f"distance ({distance['method']}, confidence {100 * distance['confidence']:g}%)."
+            f"distance ({distance['method']}, confidence {100 * distance['confidence']:g}%): "
+            f"{distance['meaning']}."
         )
     body = "".join(f"<tr><td>{escape(name)}</td><td>{_number(value)}</td></tr>" for name, value in rows)
     return f"<h2>Certificate</h2><table>{body}</table><p class='soft'>{words}</p>"

@@ -106,13 +106,21 @@ def distance_totals(machine: Any) -> dict[str, Any] | None:
     each: list[Any] = list(found) if isinstance(found, Sequence) else [found]
     if not each or not all(hasattr(one, "relative") for one in each):
         return None
+    landmarks, relative = machine.approximation_.count, float(max(one.relative for one in each))
     return {
-        "landmarks": machine.approximation_.count,
+        "landmarks": landmarks,
         "value": float(sum(one.value for one in each)),
-        "relative": float(max(one.relative for one in each)),
+        "relative": relative,
+        "meaning": _meaning_of_distance(landmarks, relative),
         "method": "exact" if all(one.method == "exact" for one in each) else "sampled",
         "confidence": float(min(one.confidence for one in each)),
     }
+
+
+def _meaning_of_distance(landmarks: int, relative: float) -> str:
+    if relative < 1:
+        return f"with {landmarks} landmarks; the exact machine gains at most {100 * relative:.2g}% of the objective"
+    return f"too large to say anything; take more than {landmarks} landmarks, or compare with a linear machine"
 
 
 def trace_of(machine: Any) -> list[dict[str, Any]]:

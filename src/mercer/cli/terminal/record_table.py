@@ -90,9 +90,7 @@ def certificate_rows(model: dict[str, Any]) -> list[tuple[str, Any]]:
         values = f"primal {found['primal']:.8g}, dual {found['dual']:.8g}, gap {found['gap']:.2g}{problems}"
         rows.append(("certificate", values))
     if distance := model.get("distance"):
-        rows.append(
-            ("distance", f"{distance['value']:.6g} from the exact machine, with {distance['landmarks']} landmarks")
-        )
+        rows.append(("distance", f"{distance['value']:.3g}  {distance['meaning']}"))
     return rows
 
 
