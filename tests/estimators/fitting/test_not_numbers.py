@@ -51,6 +51,22 @@ def test_every_kind_of_estimator_says_what_it_can_do_itself():
         LinearSVC().fit(FRAME, y)
 
 
+@pytest.mark.parametrize("model", [SVC(), SVR(), LinearSVC(), KernelRidge(), OneClassSVM()])
+@pytest.mark.parametrize(
+    ("X", "fault"),
+    [
+        (np.array([[1.0, 2.0], [3.0, np.nan]]), "Input X contains NaN: column 1 has no value in row 1"),
+        ([[1.0, "Ulm"]], "column 1 holds 'Ulm', which is not a number"),
+    ],
+)
+def test_a_model_of_numbers_names_what_it_cannot_predict(model, X, fault):
+    model.fit(np.arange(8.0).reshape(4, 2), y)
+    with pytest.raises(DataError, match=rf"{fault}.*; this {type(model).__name__} was fitted to numbers"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="is expecting 2 features"):
+        model.predict(np.ones((2, 3)))
+
+
 def test_other_errors_are_left_as_they_are():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         SVC().fit(np.zeros((4, 2)), [0, 1])

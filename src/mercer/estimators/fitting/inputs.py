@@ -23,7 +23,7 @@ from mercer._errors import DataError
 from mercer._jit.row_products import has_duplicates
 from mercer._types import Array, FloatArray, IndexArray, Labels, Rows
 from mercer.estimators.fitting.given_matrix import evaluate
-from mercer.estimators.fitting.not_numbers import advised
+from mercer.estimators.fitting.not_numbers import advised, advised_prediction
 from mercer.kernels.base.kernel import Kernel
 from mercer.kernels.base.structured import StructuredKernel
 from mercer.kernels.given.precomputed import Custom, Precomputed
@@ -117,8 +117,7 @@ def regression_rows(
 def prediction_rows(estimator: "BaseEstimator", X: Rows) -> Rows:
     """Rows with the features of the fit."""
     if not _is_plain(X) or X.shape[1] != estimator.n_features_in_ or hasattr(estimator, "feature_names_in_"):
-        require_sound_csr(X)
-        X = validate_data(estimator, X, reset=False, **_ROWS)
+        X = _validated(estimator, X, told_by=advised_prediction, reset=False)
     return X
 
 
@@ -146,13 +145,15 @@ def unlabeled_input(estimator: "BaseEstimator", X: Rows) -> Rows:
     return _canonical(_validated(estimator, X))
 
 
-def _validated(estimator: "BaseEstimator", *data: Any, **options: Any) -> Any:
-    """Training data, validated as in scikit-learn; the error for non-numbers names kernels that take them."""
+def _validated(
+    estimator: "BaseEstimator", *data: Any, told_by: Callable[..., ValueError | TypeError] = advised, **options: Any
+) -> Any:
+    """Rows, and targets if there are any, validated as in scikit-learn; `told_by` words the error for non-numbers."""
     require_sound_csr(data[0])
     try:
         return validate_data(estimator, *data, **options, **_ROWS)
     except (ValueError, TypeError) as error:
-        told = advised(estimator, data[0], error)
+        told = told_by(estimator, data[0], error)
         if told is error:
             raise
         raise told from None
