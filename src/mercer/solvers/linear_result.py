@@ -45,5 +45,5 @@ def is_within(primal: float, dual: float, gap_tol: float) -> bool:
 
 
 def share_of_gap(primal: float, dual: float) -> float:
-    """The gap relative to the primal objective."""
-    return (primal - dual) / max(abs(primal), 1e-300)
+    """The gap relative to the primal objective; one below zero is rounding."""
+    return max(primal - dual, 0.0) / max(abs(primal), 1e-300)

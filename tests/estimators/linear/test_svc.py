@@ -295,3 +295,18 @@ def test_losses_whose_weights_overflow_are_refused(machine):
         machine(C=1e307).fit(X, y)
     with pytest.raises(ParameterError, match=r"weights up to 1e\+307; lower C, or divide the weights"):
         machine().fit(X, y, np.full(60, 1e307))
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_a_free_bias_takes_up_what_all_targets_have_in_common(loss):
+    """Targets a hundred million away from 0 used to end as OPTIMAL_INACCURATE or STALLED, predictions off by 0.05."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * rng.normal(size=300)
+    far = np.round(y, 3) + 1e8
+    near = far - 1e8
+    machine = LinearSVR(C=100.0, epsilon=0.05, loss=loss, bias="free")
+    expected = machine.fit(X, near).predict(X)
+    machine.fit(X, far)
+    assert machine.status_ is Status.OPTIMAL
+    assert np.max(np.abs(machine.predict(X) - 1e8 - expected)) < 1e-6

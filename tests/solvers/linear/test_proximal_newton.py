@@ -91,3 +91,20 @@ def test_steps_are_limited_and_counted(most, way, monkeypatch):
     )
     assert found.status is Status.ITERATION_LIMIT
     assert found.iterations == most
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_steps_go_on_while_the_primal_falls_far_above_the_dual(way, monkeypatch):
+    """Nearly separable with a huge C: the primal falls by ten powers of ten before the dual is worth a share of it."""
+    if way == WAYS[2]:
+        monkeypatch.setattr(small_newton, "LARGEST", 0)
+    rng = np.random.default_rng(1045)
+    X = rng.normal(size=(1500, 40)) * 10.0 ** rng.uniform(-1.0, 1.0, 40)
+    w = rng.normal(size=40) / np.linalg.norm(X.std(axis=0))
+    y = np.where(X @ w > 0.0, 1.0, -1.0)
+    C = 3e4 * rng.exponential(size=1500)
+    products = RowProducts(view_rows(X), 40)
+    problem = LinearMargin(y, C, "squared_hinge", "none")
+    found = proximal_newton.solve(products, problem.dual(), gap_tol=1e-4, limits=Limits(max_iter=1000))
+    assert found.status is Status.OPTIMAL
+    assert problem.certificate(products, found.w, found.bias, found.beta).relative_gap <= 1e-4

@@ -153,7 +153,7 @@ class _Newton:
 
     def run(self, gap_tol: float, limits: "Limits", polish: int) -> Status:
         """Iterate to an end; the status."""
-        last_better, gap, before = 0, np.inf, np.inf
+        last_better, least = 0, np.inf
         patience = HOPELESS * (5 if self.has_kinks else 1)
         distance = -1.0
         if (
@@ -166,8 +166,10 @@ class _Newton:
             if distance < 0.0:
                 distance = self._respond()
             residual = self._residual()
-            before, gap = gap, share_of_gap(self.primal, self.dual_value)
-            last_better = self.steps if gap < 0.99 * before else last_better
+            gap = share_of_gap(self.primal, self.dual_value)
+            # Not the share: far from the optimum it stays near 1 while the primal falls by many powers of ten.
+            if self.primal - self.dual_value < 0.99 * least:
+                last_better, least = self.steps, self.primal - self.dual_value
             self._report(gap, limits)
             is_solved = is_within(self.primal, self.dual_value, gap_tol)
             if is_solved and not (polish > 0 and self._is_rough(residual, distance)):
