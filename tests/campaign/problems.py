@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 import mercer
-from tests.campaign import kernel_draws, since, tables
+from tests.campaign import in_blocks, kernel_draws, since, tables
 from tests.campaign.options import DRAWS, LINEAR, SHARES
 from tests.campaign.rows import choose, is_of_zeros, labels, mostly_zeros, rows, targets, texts, weights
 from tests.oracles.exact_kernels import linear, long_rows, rbf
@@ -28,11 +28,14 @@ class Problem:
     eps: float
     parts: list | None = None  # the oracle's kernels, where the machine weighs several
     is_told_zero: bool = False  # whether the fit has warned that its optimum is w = 0
-    about: str | None = None  # which of the options of tests/campaign/since.py it has, or "table"
+    about: str | None = None  # which of the options of tests/campaign/since.py it has, "table" or "blocks"
+    source: object = None  # where the rows come from, if not from X
 
     def fitted(self):
         """The estimator after fit."""
         model = getattr(mercer, self.name)(**self.options)
+        if self.source is not None:
+            return model.fit(self.source)
         arguments = {} if self.weights is None else {"sample_weight": self.weights}
         return model.fit(self.X, **arguments) if self.y is None else model.fit(self.X, self.y, **arguments)
 
@@ -83,7 +86,8 @@ class Problem:
         form = type(self.X).__name__ + (f" {self.X.dtype}" if hasattr(self.X, "dtype") else "")
         named = ", ".join(f"{key}={value!r}" for key, value in self.options.items())
         extra = "" if self.weights is None else f", weights {self.weights.min():.1e}..{self.weights.max():.1e}"
-        return f"{self.name}({named}) on {shape} {form}{extra}"
+        source = "" if self.source is None else f", {self.source!r}"
+        return f"{self.name}({named}) on {shape} {form}{extra}{source}"
 
 
 def _nothing():
@@ -119,7 +123,7 @@ def draw(seed, names=None):
     own_parameters = {"kernels": parts[0]} if parts else {} if is_linear else own.named(kernel.parameters)
     exact_parts = parts[1] if parts else None
     drawn = Problem(seed, name, {**options, **own_parameters}, X, new, y, found, kernel, items, data.eps, exact_parts)
-    drawn.about = since.add(drawn)
+    drawn.about = "blocks" if in_blocks.divide(drawn) else since.add(drawn)
     return drawn
 
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer import MercerError, Status
-from tests.campaign import peers, predictions, refusals, since
+from tests.campaign import in_blocks, peers, predictions, refusals, since
 from tests.campaign.judges import JUDGES
 from tests.campaign.problems import draw
 
@@ -101,7 +101,9 @@ def _all_judges(problem, model) -> Iterable:
         yield "prediction", predictions.judge
     if problem.about == "conformal":
         yield "conformal", since.conformal
-    if problem.name in PEERS and problem.about is None:
+    if problem.about == "blocks":
+        yield "blocks", in_blocks.as_in_memory
+    if problem.name in PEERS and problem.about in (None, "blocks"):
         yield "peer", PEERS[problem.name]
     if problem.seed % SAVED == 0:
         yield "file", _saved

@@ -191,7 +191,7 @@ class LinearSVR(PredictsIntervals, RegressesParts, RegressesBlocks, RegressorMix
         X, y = regression_rows(self, X, y)
         weights = target_weights(sample_weight, len(y))
         C = self._C_of_rows(total_weight(weights), weights)
-        # A free bias moves with the targets, and sums over targets far from 0 would lose the digits that tell them apart.
+        # A free bias moves with the targets; sums over targets far from 0 lose the digits that tell them apart.
         middle = float(np.mean(y)) if self._bias == "free" else 0.0
         problem = LinearTube(y - middle, C, self.loss, self._bias, float(self.intercept_scaling), float(self.epsilon))
         (found,) = self._solve(X, [problem], self._by_machine(method, limits, self._goal))

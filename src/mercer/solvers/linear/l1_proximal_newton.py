@@ -1,14 +1,16 @@
 """Proximal Newton steps for the L1 penalty with the squared hinge (Yuan, Ho & Lin 2012).
 
-At the current w the losses are replaced by their second-order model, which leaves a lasso problem.
-Cyclic coordinate descent over the features that are nonzero, or should become so, solves it roughly, with
-Newton steps on the nonzero features if there are few (however correlated they are), and
-a line search on the true objective. A round costs a pass over all columns for the
-gradient, and two operations for each entry of the columns in the working set in each inner pass.
+At the current w the losses are replaced by their second-order model, which leaves a lasso problem over
+the features that are nonzero, or should become so. If these are few, their matrix of second derivatives is
+formed once a round, and cyclic coordinate descent in it alternates with Newton steps on the nonzero
+features, however correlated they are; otherwise the coordinate descent goes through the columns. Then
+there is a line search on the true objective. A round costs a pass over all columns for the gradient, and
+the matrix, or two operations for each entry of the columns in the working set in each inner pass.
 
 Needs the columns: a transposed copy of the rows.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +18,8 @@ from scipy import sparse
 
 from mercer._jit.compile import jit
 from mercer._jit.row_products import RowProducts
-from mercer._jit.row_views import row_add, row_dot, row_weighted_add, row_weighted_square, view_rows
-from mercer._types import FloatArray, IndexArray, Rows
+from mercer._jit.row_views import SparseRows, row_dot, row_weighted_add, row_weighted_square, view_rows
+from mercer._types import BoolArray, FloatArray, IndexArray, Rows
 from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.tolerances import ended_by_rounding
@@ -35,8 +37,10 @@ HALVINGS = 40
 HOPELESS = 30
 # Objectives equal up to this share count as equal; then the slope must fall below this share of its value.
 SAME_OBJECTIVE, FLATTER = 1e-14, 0.5
-# Beyond this many multiplications a Newton step on the non-zero features costs more than it saves.
-MOST_PRODUCTS = 1e8
+# The matrix of second derivatives is formed for no more features than this, nor with more multiplications.
+MOST_UNKNOWNS, MOST_PRODUCTS, MOST_SPARSE_PRODUCTS = 1000, 5e9, 5e8
+# Newton steps between passes, each with fewer weights than the last, and the passes.
+MOST_FACES, PASSES = 12, 3
 
 
 @jit
@@ -83,16 +87,100 @@ def _lasso_pass(
 
 
 @jit
+def _gram_pass(G: FloatArray, prices: FloatArray, fall: FloatArray, x: FloatArray) -> None:
+    """One cyclic pass of coordinate descent on x'Gx / 2 + prices'|x|, whose smooth part falls by `fall` at x."""
+    for j in range(x.shape[0]):
+        h = G[j, j]
+        if h <= 0.0:
+            continue
+        wish, cut = x[j] + fall[j] / h, prices[j] / h
+        wish = wish - cut if wish > cut else (wish + cut if wish < -cut else 0.0)
+        step = wish - x[j]
+        if step != 0.0:
+            x[j] = wish
+            for k in range(x.shape[0]):
+                fall[k] -= step * G[j, k]
+
+
+@jit
+def _sum_products(
+    data: FloatArray,
+    indices: IndexArray,
+    indptr: IndexArray,
+    moving: IndexArray,
+    slope: FloatArray,
+    place: IndexArray,
+    G: FloatArray,
+) -> None:
+    """Add slope_i x_ij x_ik for rows i in `moving` of a CSR matrix; feature j has the place place[j], none if < 0."""
+    for k in range(moving.shape[0]):
+        i = moving[k]
+        for a in range(indptr[i], indptr[i + 1]):
+            p, t = place[indices[a]], slope[i] * data[a]
+            if p >= 0:
+                for b in range(indptr[i], indptr[i + 1]):
+                    q = place[indices[b]]
+                    if q >= 0:
+                        G[p, q] += t * data[b]
+
+
+@jit
 def _curvatures(columns: "RowView", working: IndexArray, slope: FloatArray, out: FloatArray) -> None:
     for k in range(working.shape[0]):
         out[working[k]] = row_weighted_square(columns, working[k], slope)
 
 
-@jit
-def _spread(columns: "RowView", chosen: IndexArray, out: FloatArray) -> None:
-    """Add the chosen columns to the rows of `out`."""
-    for k in range(chosen.shape[0]):
-        row_add(columns, chosen[k], 1.0, out[k])
+def _violation(prices: FloatArray, fall: FloatArray, x: FloatArray) -> float:
+    """How far 0 is from the subdifferential of the model."""
+    at_zero = np.maximum(np.abs(fall) - prices, 0.0)
+    return float(np.max(np.where(x == 0, at_zero, np.abs(fall - prices * np.sign(x))), initial=0.0))
+
+
+def _least(
+    G: FloatArray, prices: FloatArray, fall: FloatArray, start: FloatArray, stop: Callable[[], bool]
+) -> FloatArray:
+    """Near the least point of the model whose smooth part has the Hessian G and falls by `fall` at `start`."""
+    x, fall = start.copy(), fall.copy()
+    goal = INNER_SHARE * _violation(prices, fall, x)
+    for _ in range(INNER_PASSES):
+        for _ in range(PASSES):
+            _gram_pass(G, prices, fall, x)
+        if _violation(prices, fall, x) <= goal or stop():
+            break
+        face = np.flatnonzero((x != 0) | (prices == 0))
+        move = _within_signs(
+            G[np.ix_(face, face)], fall[face] - (prices * np.sign(x))[face], x[face], prices[face] != 0
+        )
+        fall -= G[:, face] @ (move - x[face])
+        x[face] = move
+    return x
+
+
+def _within_signs(H: FloatArray, fall: FloatArray, start: FloatArray, is_signed: BoolArray) -> FloatArray:
+    """Near the least point of the quadratic with Hessian H and slope -fall at `start`, with no sign changed.
+
+    Newton steps in which weights that would change sign become zero and take no part in those that follow; if the
+    quadratic rises on that way, only up to the first of them.
+    """
+    firm = H.copy()
+    firm[np.diag_indices(len(H))] += 1e-12 * (H.diagonal() + H.diagonal().max(initial=0.0)) + 1e-300
+    x, free = start, np.ones(len(start), bool)
+    for _ in range(MOST_FACES):
+        step = np.zeros(len(x))
+        step[free] = np.linalg.solve(firm[np.ix_(free, free)], fall[free])
+        crosses = (x * step < 0) & (np.abs(step) > np.abs(x)) & is_signed
+        if not crosses.any():
+            return x + step
+        ahead = np.where(crosses, 0.0, x + step)
+        move = ahead - x
+        if 0.5 * move @ (firm @ move) >= fall @ move:
+            ratios = np.where(crosses, -x / np.where(crosses, step, 1.0), np.inf)
+            ahead = np.where(ratios <= ratios.min(), 0.0, x + ratios.min() * step)
+        fall = fall - firm @ (ahead - x)
+        x, free = ahead, free & ((ahead != 0) | ~is_signed)
+        if not free.any():
+            break
+    return x
 
 
 def columns_of(X: Rows) -> RowProducts:
@@ -165,11 +253,13 @@ class _State:
 
     def run(self, gap_tol: float, limits: "Limits") -> Status | None:
         """Iterate to an end; the status."""
-        last_better, gap = 0, np.inf
+        last_better, least = 0, np.inf
         while True:
             beta, gradient = self._check()
-            before, gap = gap, share_of_gap(self.primal, self.dual)
-            last_better = self.rounds if gap < 0.99 * before else last_better
+            gap = share_of_gap(self.primal, self.dual)
+            # Not the share: far from the optimum it stays near 1 while the primal falls by many powers of ten.
+            if self.primal - self.dual < 0.99 * least:
+                last_better, least = self.rounds, self.primal - self.dual
             working = self._working_set(gradient)
             point = TracePoint(limits.seconds, self.rounds, gap, self.dual, len(working), len(self.w) - 1, gap=gap)
             self.trace.append(point)
@@ -183,7 +273,7 @@ class _State:
             if (
                 self.rounds - last_better > HOPELESS
                 or self.rounds >= MOST_ROUNDS
-                or not self._step(beta, working, limits)
+                or not self._step(beta, gradient, working, limits)
             ):
                 return ended_by_rounding(gap)
             self.rounds += 1
@@ -212,14 +302,23 @@ class _State:
         near = np.abs(gradient) > 1.0 - 1e-2
         return np.flatnonzero(near | (self.w[:-1] != 0))
 
-    def _step(self, beta: FloatArray, working: IndexArray, limits: "Limits") -> bool:
+    def _step(self, beta: FloatArray, gradient: FloatArray, working: IndexArray, limits: "Limits") -> bool:
         """A proximal Newton step; False if it no longer decreases the objective."""
-        problem = self.problem
-        slope = np.where(beta != 0, 2.0 * problem.C, 0.0)
+        slope = np.where(beta != 0, 2.0 * self.problem.C, 0.0)
+        G = self._second_derivatives(working, slope)
+        goal = self._by_passes(beta, working, slope, limits) if G is None else self.w.copy()
+        if G is not None:
+            chosen = np.append(working, len(goal) - 1) if self.scale else working
+            prices = np.where(chosen == len(goal) - 1, self.weight, 1.0)
+            fall = np.append(gradient, self.scale * beta.sum())[chosen]
+            goal[chosen] = _least(G, prices, fall, goal[chosen], limits.stop)
+        return self._line_search(goal - self.w)
+
+    def _by_passes(self, beta: FloatArray, working: IndexArray, slope: FloatArray, limits: "Limits") -> FloatArray:
+        """Near the least point of the model, by coordinate descent through the columns."""
         rows = self.columns.rows
         _curvatures(rows, working, slope, self.curvature)
-        goal, residual = self.w.copy(), beta.copy()
-        first = None
+        goal, residual, first = self.w.copy(), beta.copy(), None
         for _ in range(INNER_PASSES):
             largest = _lasso_pass(
                 rows, working, self.curvature, slope, residual, goal, self.scale, self.weight, slope.sum()
@@ -227,30 +326,30 @@ class _State:
             first = largest if first is None else first
             if largest <= INNER_SHARE**2 * first or limits.stop():
                 break
-            self._face_step(goal, residual, slope)
-        return self._line_search(goal - self.w)
+        return goal
 
-    def _face_step(self, goal: FloatArray, residual: FloatArray, slope: FloatArray) -> None:
-        """Newton's method on the model with fixed signs of the weights, up to the first sign change."""
-        last = len(goal) - 1
-        chosen = np.flatnonzero(goal)
-        if self.scale and self.weight == 0.0 and goal[last] == 0.0:
-            chosen = np.append(chosen, last)
-        if len(chosen) == 0 or len(chosen) ** 2 * len(residual) > MOST_PRODUCTS:
-            return
-        Z = np.zeros((len(chosen), len(residual)))
-        _spread(self.columns.rows, chosen[chosen < last], Z)
-        Z[chosen == last] = self.scale
-        penalty = np.where(chosen == last, self.weight, 1.0) * np.sign(goal[chosen])
-        H = (Z * slope) @ Z.T
-        H[np.diag_indices(len(H))] *= 1.0 + 1e-12
-        H[np.diag_indices(len(H))] += 1e-12 * H.diagonal().max() + 1e-300
-        step = np.linalg.solve(H, Z @ residual - penalty)
-        crosses = (goal[chosen] * step < 0) & (penalty != 0)
-        ratios = np.where(crosses, -goal[chosen] / np.where(crosses, step, 1.0), np.inf)
-        t = min(1.0, ratios.min())
-        goal[chosen] = np.where(ratios <= t, 0.0, goal[chosen] + t * step)
-        residual -= t * slope * (step @ Z)
+    def _second_derivatives(self, working: IndexArray, slope: FloatArray) -> FloatArray | None:
+        """Those of the losses by the weights of `working` and of the constant feature; None if that is dear."""
+        if not 0 < len(working) <= MOST_UNKNOWNS:
+            return None
+        rows, moving = self.products.rows, np.flatnonzero(slope)
+        size = len(working) + (self.scale != 0)
+        G = np.zeros((size, size))
+        if isinstance(rows, SparseRows):
+            if np.sum(np.diff(rows.indptr)[moving].astype(np.float64) ** 2) > MOST_SPARSE_PRODUCTS:
+                return None
+            place = np.full(len(self.curvature), -1)
+            place[working] = np.arange(len(working))
+            _sum_products(rows.data, rows.indices, rows.indptr, moving, slope, place, G)
+        else:
+            if len(working) ** 2 * len(moving) > MOST_PRODUCTS:
+                return None
+            Z = rows.values[np.ix_(moving, working)] * np.sqrt(slope[moving])[:, None]
+            np.matmul(Z.T, Z, out=G[: len(working), : len(working)])
+        if self.scale:
+            G[-1, :-1] = G[:-1, -1] = self.scale * self.products.combination(slope)[working]
+            G[-1, -1] = self.scale**2 * slope.sum()
+        return G
 
     def _line_search(self, step: FloatArray) -> bool:
         direction = self.products.dots(step[:-1]) + self.scale * step[-1]
