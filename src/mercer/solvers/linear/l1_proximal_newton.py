@@ -10,7 +10,6 @@ the matrix, or two operations for each entry of the columns in the working set i
 Needs the columns: a transposed copy of the rows.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,8 @@ from scipy import sparse
 from mercer._jit.compile import jit
 from mercer._jit.row_products import RowProducts
 from mercer._jit.row_views import SparseRows, row_dot, row_weighted_add, row_weighted_square, view_rows
-from mercer._types import BoolArray, FloatArray, IndexArray, Rows
+from mercer._types import FloatArray, IndexArray, Rows
+from mercer.solvers.linear import lasso
 from mercer.solvers.linear_result import POLISHED, LinearSolution, is_within, share_of_gap
 from mercer.solvers.result import Status, TracePoint
 from mercer.solvers.tolerances import ended_by_rounding
@@ -34,13 +34,15 @@ INNER_PASSES = 50
 # The inner problem is solved until its largest step is this share of the first pass's.
 INNER_SHARE = 0.05
 HALVINGS = 40
+# How often the slope is looked at on the way along a step.
+MOST_LOOKS = 20
+# A whole step is taken if the objective falls by this share of what its slope promises.
+ENOUGH = 0.1
 HOPELESS = 30
 # Objectives equal up to this share count as equal; then the slope must fall below this share of its value.
 SAME_OBJECTIVE, FLATTER = 1e-14, 0.5
 # The matrix of second derivatives is formed for no more features than this, nor with more multiplications.
 MOST_UNKNOWNS, MOST_PRODUCTS, MOST_SPARSE_PRODUCTS = 1000, 5e9, 5e8
-# Newton steps between passes, each with fewer weights than the last, and the passes.
-MOST_FACES, PASSES = 12, 3
 
 
 @jit
@@ -87,22 +89,6 @@ def _lasso_pass(
 
 
 @jit
-def _gram_pass(G: FloatArray, prices: FloatArray, fall: FloatArray, x: FloatArray) -> None:
-    """One cyclic pass of coordinate descent on x'Gx / 2 + prices'|x|, whose smooth part falls by `fall` at x."""
-    for j in range(x.shape[0]):
-        h = G[j, j]
-        if h <= 0.0:
-            continue
-        wish, cut = x[j] + fall[j] / h, prices[j] / h
-        wish = wish - cut if wish > cut else (wish + cut if wish < -cut else 0.0)
-        step = wish - x[j]
-        if step != 0.0:
-            x[j] = wish
-            for k in range(x.shape[0]):
-                fall[k] -= step * G[j, k]
-
-
-@jit
 def _sum_products(
     data: FloatArray,
     indices: IndexArray,
@@ -113,74 +99,26 @@ def _sum_products(
     G: FloatArray,
 ) -> None:
     """Add slope_i x_ij x_ik for rows i in `moving` of a CSR matrix; feature j has the place place[j], none if < 0."""
+    longest = 0
     for k in range(moving.shape[0]):
-        i = moving[k]
-        for a in range(indptr[i], indptr[i + 1]):
-            p, t = place[indices[a]], slope[i] * data[a]
-            if p >= 0:
-                for b in range(indptr[i], indptr[i + 1]):
-                    q = place[indices[b]]
-                    if q >= 0:
-                        G[p, q] += t * data[b]
+        longest = max(longest, indptr[moving[k] + 1] - indptr[moving[k]])
+    places, values = np.empty(longest, np.int64), np.empty(longest)
+    for k in range(moving.shape[0]):
+        i, count = moving[k], 0
+        for e in range(indptr[i], indptr[i + 1]):
+            if place[indices[e]] >= 0:
+                places[count], values[count] = place[indices[e]], data[e]
+                count += 1
+        for a in range(count):
+            t, p = slope[i] * values[a], places[a]
+            for b in range(count):
+                G[p, places[b]] += t * values[b]
 
 
 @jit
 def _curvatures(columns: "RowView", working: IndexArray, slope: FloatArray, out: FloatArray) -> None:
     for k in range(working.shape[0]):
         out[working[k]] = row_weighted_square(columns, working[k], slope)
-
-
-def _violation(prices: FloatArray, fall: FloatArray, x: FloatArray) -> float:
-    """How far 0 is from the subdifferential of the model."""
-    at_zero = np.maximum(np.abs(fall) - prices, 0.0)
-    return float(np.max(np.where(x == 0, at_zero, np.abs(fall - prices * np.sign(x))), initial=0.0))
-
-
-def _least(
-    G: FloatArray, prices: FloatArray, fall: FloatArray, start: FloatArray, stop: Callable[[], bool]
-) -> FloatArray:
-    """Near the least point of the model whose smooth part has the Hessian G and falls by `fall` at `start`."""
-    x, fall = start.copy(), fall.copy()
-    goal = INNER_SHARE * _violation(prices, fall, x)
-    for _ in range(INNER_PASSES):
-        for _ in range(PASSES):
-            _gram_pass(G, prices, fall, x)
-        if _violation(prices, fall, x) <= goal or stop():
-            break
-        face = np.flatnonzero((x != 0) | (prices == 0))
-        move = _within_signs(
-            G[np.ix_(face, face)], fall[face] - (prices * np.sign(x))[face], x[face], prices[face] != 0
-        )
-        fall -= G[:, face] @ (move - x[face])
-        x[face] = move
-    return x
-
-
-def _within_signs(H: FloatArray, fall: FloatArray, start: FloatArray, is_signed: BoolArray) -> FloatArray:
-    """Near the least point of the quadratic with Hessian H and slope -fall at `start`, with no sign changed.
-
-    Newton steps in which weights that would change sign become zero and take no part in those that follow; if the
-    quadratic rises on that way, only up to the first of them.
-    """
-    firm = H.copy()
-    firm[np.diag_indices(len(H))] += 1e-12 * (H.diagonal() + H.diagonal().max(initial=0.0)) + 1e-300
-    x, free = start, np.ones(len(start), bool)
-    for _ in range(MOST_FACES):
-        step = np.zeros(len(x))
-        step[free] = np.linalg.solve(firm[np.ix_(free, free)], fall[free])
-        crosses = (x * step < 0) & (np.abs(step) > np.abs(x)) & is_signed
-        if not crosses.any():
-            return x + step
-        ahead = np.where(crosses, 0.0, x + step)
-        move = ahead - x
-        if 0.5 * move @ (firm @ move) >= fall @ move:
-            ratios = np.where(crosses, -x / np.where(crosses, step, 1.0), np.inf)
-            ahead = np.where(ratios <= ratios.min(), 0.0, x + ratios.min() * step)
-        fall = fall - firm @ (ahead - x)
-        x, free = ahead, free & ((ahead != 0) | ~is_signed)
-        if not free.any():
-            break
-    return x
 
 
 def columns_of(X: Rows) -> RowProducts:
@@ -311,7 +249,7 @@ class _State:
             chosen = np.append(working, len(goal) - 1) if self.scale else working
             prices = np.where(chosen == len(goal) - 1, self.weight, 1.0)
             fall = np.append(gradient, self.scale * beta.sum())[chosen]
-            goal[chosen] = _least(G, prices, fall, goal[chosen], limits.stop)
+            goal[chosen] = lasso.least(G, prices, fall, goal[chosen], limits.stop)
         return self._line_search(goal - self.w)
 
     def _by_passes(self, beta: FloatArray, working: IndexArray, slope: FloatArray, limits: "Limits") -> FloatArray:
@@ -354,7 +292,7 @@ class _State:
     def _line_search(self, step: FloatArray) -> bool:
         direction = self.products.dots(step[:-1]) + self.scale * step[-1]
         now, slope = self._objective(self.w, self.values), abs(self._slope(self.w, self.values, step, direction))
-        t = 1.0
+        t = self._turning(step, direction, now, slope)
         for _ in range(HALVINGS):
             w, values = self.w + t * step, self.values + t * direction
             after = self._objective(w, values)
@@ -365,6 +303,29 @@ class _State:
                 return True
             t *= 0.5
         return False
+
+    def _turning(self, step: FloatArray, direction: FloatArray, now: float, slope: float) -> float:
+        """Near the t <= 1 from which the objective no longer falls along `step`, where it begins with this slope."""
+        # A whole step keeps its zeros.
+        fallen = now - self._objective(self.w + step, self.values + direction)
+        low, high, before, after = 0.0, 1.0, -slope, self._slope_at(1.0, step, direction)
+        if after <= 0.0 or fallen >= ENOUGH * slope:
+            return 1.0
+        t = 1.0
+        for _ in range(MOST_LOOKS):
+            # False position, unless the slope jumps between both ends.
+            t = low + (high - low) * min(max(before / (before - after), 0.1), 0.9)
+            found = self._slope_at(t, step, direction)
+            if abs(found) <= 0.1 * slope:
+                break
+            if found < 0.0:
+                low, before = t, found
+            else:
+                high, after = t, found
+        return t
+
+    def _slope_at(self, t: float, step: FloatArray, direction: FloatArray) -> float:
+        return self._slope(self.w + t * step, self.values + t * direction, step, direction)
 
     def _slope(self, w: FloatArray, values: FloatArray, step: FloatArray, direction: FloatArray) -> float:
         """The one-sided derivative of the objective at w along `step`."""
