@@ -2,7 +2,9 @@
 
 The beta that attains h_i(f) is the *response* of row i to the value f. With a proximal term
 (1/2) v_i (beta - centre_i)^2 in the dual, the loss is rounded off over a width of v_i times the box,
-and the response becomes continuous and piecewise linear (Rockafellar 1976). They have choices but no branches, so that they become vector instructions.
+and the response becomes continuous and piecewise linear (Rockafellar 1976).
+
+Loops over all rows have choices but no branches, so that they become vector instructions.
 """
 
 from typing import NamedTuple
