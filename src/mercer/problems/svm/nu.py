@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from mercer._jit.once import computed_once
 from mercer._types import BoolArray, FloatArray
 from mercer.problems.certificate import Certificate, dual_conditions, relative_gap
 from mercer.problems.svm.signed_dual import DualProblem
@@ -161,13 +162,18 @@ class NuMargin:
     def _widened(self, biases: float | FloatArray) -> tuple[float, float]:
         """The biases of both classes, with that of a fully required class moved away."""
         low, high = _both(biases)
-        raw = self.weights * self.factors
-        asked = 0.5 * self.nu * float(raw.sum()) / self._smaller(raw)
+        asked = self._asked
         if asked <= 1.0 or low >= high:
             return low, high
-        width = asked * (high - low)
+        raw, width = self.weights * self.factors, asked * (high - low)
         is_positive_lighter = raw[self.signs > 0].sum() < raw[self.signs < 0].sum()
         return (high - width, high) if is_positive_lighter else (low, low + width)
+
+    @computed_once
+    def _asked(self) -> float:
+        """What nu requires of the lighter class, as a multiple of its weight."""
+        raw = self.weights * self.factors
+        return 0.5 * self.nu * float(raw.sum()) / self._smaller(raw)
 
     def _primal(self, beta: FloatArray, projections: FloatArray, biases: FloatArray) -> float:
         b, rho = 0.5 * float(np.sum(biases)), 0.5 * float(biases[1] - biases[0])

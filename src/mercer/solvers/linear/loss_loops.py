@@ -3,6 +3,8 @@
 The beta that attains h_i(f) is the *response* of row i to the value f. With a proximal term
 (1/2) v_i (beta - centre_i)^2 in the dual, the loss is rounded off over a width of v_i times the box,
 and the response becomes continuous and piecewise linear (Rockafellar 1976).
+
+Loops over all rows have choices but no branches, so that they become vector instructions.
 """
 
 from typing import NamedTuple
@@ -10,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._jit.vectors import vector_loop
 from mercer._types import FloatArray, IndexArray
 
 # Stands for infinity, which compiled code must not use, in a bracket that is still open.
@@ -40,20 +43,16 @@ class RoundedLosses(NamedTuple):
 @jit
 def shrunk(z: float, epsilon: float) -> float:
     """Soft threshold: z moved towards zero by epsilon."""
-    return z - epsilon if z > epsilon else (z + epsilon if z < -epsilon else 0.0)
+    return z - max(-epsilon, min(epsilon, z))
 
 
 @jit
 def row_loss(z: float, lower: float, upper: float, ridge: float, epsilon: float) -> float:
     """h_i where p_i - f = z."""
     excess = shrunk(z, epsilon)
-    if excess == 0.0:
-        return 0.0
-    if ridge == 0.0:
-        return excess * upper if excess > 0.0 else excess * lower
-    beta = excess / ridge
-    beta = beta if beta > lower else lower
-    beta = beta if beta < upper else upper
+    beta = max(lower, min(upper, excess / (ridge if ridge > 0.0 else 1.0)))
+    end = upper if excess > 0.0 else lower
+    beta = beta if ridge > 0.0 else (end if excess != 0.0 else 0.0)
     return (excess - 0.5 * ridge * beta) * beta
 
 
@@ -68,6 +67,7 @@ def total_loss(
     epsilon: float,
 ) -> float:
     """Sum of h_i at values + shift."""
+    vector_loop()
     total = 0.0
     for i in range(values.shape[0]):
         total += row_loss(linear[i] - values[i] - shift, lower[i], upper[i], ridge[i], epsilon)
@@ -80,11 +80,8 @@ def _response(
 ) -> tuple[float, bool]:
     """(beta, whether it varies with z): the maximiser of (z + pull) b - epsilon |b| - curvature b^2 / 2."""
     goal = shrunk(z + pull, epsilon) / curvature
-    if goal <= lower:
-        return lower, False
-    if goal >= upper:
-        return upper, False
-    return goal, goal != 0.0 or epsilon == 0.0
+    inside = (goal > lower) & (goal < upper) & ((goal != 0.0) | (epsilon == 0.0))
+    return max(lower, min(upper, goal)), inside
 
 
 @jit
@@ -95,6 +92,7 @@ def respond(
 
     `change` receives the move of each beta, `slope` its derivative (0 at a bound or kink).
     """
+    vector_loop()
     linear, lower, upper, ridge, epsilon, inverse, centre = losses
     loss, distance = 0.0, 0.0
     for i in range(values.shape[0]):
@@ -114,6 +112,7 @@ def slope_along(
     t: float, values: FloatArray, direction: FloatArray | None, losses: RoundedLosses
 ) -> tuple[float, float]:
     """First and second derivative of the rounded losses at values + t direction; None stands for ones."""
+    vector_loop()
     linear, lower, upper, ridge, epsilon, inverse, centre = losses
     first, second = 0.0, 0.0
     for i in range(values.shape[0]):
@@ -122,8 +121,7 @@ def slope_along(
         curvature = ridge[i] + inverse[i]
         beta, inside = _response(z, lower[i], upper[i], curvature, inverse[i] * centre[i], epsilon)
         first -= beta * along
-        if inside:
-            second += along * along / curvature
+        second += along * along / curvature if inside else 0.0
     return first, second
 
 
@@ -135,6 +133,7 @@ def line_minimum(
 
     Newton steps on the derivative, which is increasing and piecewise linear, within a shrinking bracket.
     """
+    vector_loop()
     first, second = slope_along(0.0, values, direction, losses)
     goal = 0.1 * abs(first + along)
     low, high, t = 0.0, BEYOND, 1.0
@@ -164,6 +163,7 @@ def bracketed_minimum(
     The Illinois variant of false position (Dowell & Jarratt 1971) on the derivative, until it has fallen to a tenth;
     the first guess of t is `step`.
     """
+    vector_loop()
     at, _ = slope_along(0.0, values, direction, losses)
     at += along
     if at == 0.0:
@@ -196,6 +196,7 @@ def bracketed_minimum(
 @jit
 def settled_bias(values: FloatArray, losses: RoundedLosses) -> float:
     """The shift of all values at which the responses sum to zero."""
+    vector_loop()
     low, high, t, reach = -BEYOND, BEYOND, 0.0, 1.0
     for _ in range(200):
         first, second = slope_along(t, values, None, losses)
