@@ -197,7 +197,7 @@ class Landmarks:
             )
         except Stopped:
             # The model is complete, but there is no time for more than a bound.
-            value, method, confidence, n_rows = by_lengths(support.diagonal(), beta), "bounded", 1.0, 0
+            value, method, confidence, n_rows = by_lengths(support.diagonal(reads=False), beta), "bounded", 1.0, 0
         return Distance(value, value / max(1.0, abs(primal)), method, confidence, n_rows)
 
     def _support_rows(self, indices: IndexArray) -> SupportRows:
