@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from mercer.kernels import RBF
+from mercer.kernels import RBF, Laplacian, Polynomial
 from mercer.problems.distance import Distance
 from mercer.solvers.low_rank import distance
 from mercer.solvers.low_rank.basis import Basis
 from mercer.solvers.low_rank.distance import (
     ENOUGH,
     PreparedSupport,
+    SingleRows,
     by_lengths,
     half_energy,
     left_of_rows,
@@ -174,9 +175,11 @@ def test_a_value_too_large_for_a_mean_refutes_no_larger_one():
     assert upper_bound(samples, 2000, 30.0) >= (70.0 / 30.0) ** 2
 
 
-def sample(beta, seed, most, are_read=False):
+def sample(beta, seed, most, are_read=False, single=None):
     some = np.flatnonzero(beta)
     support = PreparedSupport(KERNEL, POINTS.take(some))
+    if single is not None:
+        support.single = lambda: single(some)
     support.are_read = are_read
     own = beta[some, None]
     drawn = distance._Draws(BASIS, support, own, BASIS.weights(support.points, own), np.random.default_rng(seed))
@@ -203,6 +206,56 @@ def test_rows_are_drawn_until_the_bound_is_close():
     few = sample(beta, 0, distance.FEWEST)
     assert few.bound() / mean > ENOUGH
     assert len(few.values) <= 1.1 * distance.FEWEST
+
+
+def test_errors_of_single_precision_leave_the_mean_as_it_is():
+    """Rows so far from the true ones that their own quadratic form is another."""
+    beta = coefficients(None)
+    far = X + np.random.default_rng(5).normal(scale=0.03, size=X.shape)
+    prepared = KERNEL.prepare(far.astype(np.float32), np.float32)
+    change, true = beta @ ((KERNEL(far) - KERNEL(X)) @ beta), 2.0 * true_value(beta)
+    assert abs(change) > 0.5 * true
+    drawn = [sample(beta, seed, 1500, single=lambda some: SingleRows(prepared.take(some), 4e-5)) for seed in range(30)]
+    assert all(0.0 < each.corrected < distance.WORTH_SINGLE for each in drawn)
+    mean = np.mean([each.values.sum() / each.count for each in drawn])
+    assert mean == pytest.approx(true, rel=0.2)
+
+
+def test_single_precision_serves_where_its_errors_are_small():
+    beta = coefficients(None)
+    prepared = KERNEL.prepare(X, np.float32)
+
+    def drawn(error):
+        return sample(beta, 0, 1000, single=lambda some: SingleRows(prepared.take(some), error))
+
+    true, fine, coarse = 2.0 * true_value(beta), drawn(1e-6), drawn(1e-2)
+    assert fine.rounded is not None
+    assert fine.extra <= 1.5 * distance.LITTLE * fine.total * np.sqrt(true)
+    # The largest change of a value by a correction, if all errors of a row add up.
+    most = fine.total * 1e-6 * np.abs(beta).sum() / fine.least
+    assert (1.0 / fine.corrected - 1.0) * most <= fine.extra * (1.0 + 1e-9)
+    assert coarse.rounded is None
+    assert coarse.extra == 0.0
+    assert fine.bound() == pytest.approx(coarse.bound(), rel=0.2)
+
+
+def test_what_corrections_may_add_makes_a_bound_larger():
+    samples = np.random.default_rng(3).exponential(size=1000)
+    assert upper_bound(samples, 1000, 30.0) < upper_bound(samples, 1000, 30.0, extra=5.0)
+    assert log_capital(samples, 1000, 30.0, 4.0, 5.0) == pytest.approx(log_capital(samples, 1000, 32.5, 4.0))
+
+
+def test_rows_are_in_single_precision_where_their_kernel_values_can_be():
+    def single(kernel, rows=X):
+        return PreparedSupport(kernel, kernel.prepare(rows), 1, lambda dtype: kernel.prepare(rows, dtype)).single()
+
+    found = single(KERNEL)
+    norms = np.einsum("ij,ij->i", X, X)
+    assert found.points.dtype == np.float32
+    assert found.error == pytest.approx(KERNEL.entry_error(norms.max(), np.float32))
+    assert single(Laplacian(gamma=0.3)) is None
+    assert single(Polynomial(degree=3), 1e6 * X) is None
+    assert PreparedSupport(KERNEL, POINTS).single() is None
 
 
 def test_rows_that_landmarks_describe_are_hardly_ever_looked_at():

@@ -197,6 +197,9 @@ class ReadSupport(LocalBlocks):
         own = [(places, beta[mine]) for places, mine in zip(self._within, self._mine, strict=True)]
         return tree_sum(self._pass(_product, (self.pieces.kernel, some), own), owns=True)
 
+    def single(self) -> None:
+        return None
+
     def image(self, beta: FloatArray, stop: Stop | None) -> FloatArray:
         own, parts = list(zip(self._within, self._mine, strict=True)), []
         for place, (places, mine) in enumerate(own):

@@ -9,12 +9,19 @@ draw that its value exceeds a supposed mean m has the capital :math:`\prod_i (1 
 mean, this is never negative, and ever reaches 1 / risk with a probability of at most `risk` (Ville 1939; Waudby-Smith &
 Ramdas 2023). Hence rows may be drawn until the bound is close enough; those that are not kept cost next to nothing.
 
+After the first sample, r is computed in single precision where that is possible, and corrected by its difference from
+double precision in one row of several, drawn at random, times their number. The mean is as before, whatever the
+rounding errors; the largest value is larger by their largest sum, which is little beside it.
+
 Cost: n_sv^2 / 2 kernel values in double precision, or n_sv for each row that is kept.
 """
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels._types import Prepared, Stop
@@ -35,6 +42,11 @@ ENOUGH = 1.35
 GROWS, RESERVE, MOST_DRAWS = 4.0, 1.1, 2**20
 # One landmark in this many estimates how well a row is approximated; less than this share of k(x, x) is rounding.
 SOME, ROUNDING = 4, 1e-8
+# By how much, relatively, rounding may raise the largest value; the least probability of keeping a row after the first
+# sample, relative to the mean of that; and the largest share of rows corrected where single precision is worth it.
+LITTLE, LEAST, WORTH_SINGLE = 0.05, 0.5, 0.25
+# Kernel values from here on are not computed in single precision.
+MODERATE = 1e15
 # Halvings of the logarithm of the interval in which the bound is sought.
 HALVINGS = 50
 
@@ -70,18 +82,36 @@ class SupportRows(Protocol):
         """K(some, all) beta."""
         ...
 
+    def single(self) -> "SingleRows | None":
+        """The rows in single precision, where that may serve."""
+        ...
+
     def image(self, beta: FloatArray, stop: Stop | None) -> FloatArray:
         """K beta."""
         ...
 
 
+@dataclass(frozen=True)
+class SingleRows:
+    """Rows in the kernel's prepared form, in single precision, with the largest error of a kernel value."""
+
+    points: Prepared
+    error: float
+
+
 class PreparedSupport:
-    """Rows in the kernel's prepared form, in double precision."""
+    """Rows in the kernel's prepared form, in double precision; ``prepare(dtype)`` gives them in another."""
 
     are_read = False
 
-    def __init__(self, kernel: "Kernel", points: Prepared, n_jobs: int | None = None) -> None:
-        self.kernel, self.points, self.n_jobs = kernel, points, n_jobs
+    def __init__(
+        self,
+        kernel: "Kernel",
+        points: Prepared,
+        n_jobs: int | None = None,
+        prepare: Callable[[DTypeLike], Prepared] | None = None,
+    ) -> None:
+        self.kernel, self.points, self.n_jobs, self._prepare = kernel, points, n_jobs, prepare
 
     def __len__(self) -> int:
         return len(self.points)
@@ -94,6 +124,14 @@ class PreparedSupport:
 
     def product(self, some: Prepared, beta: FloatArray, stop: Stop | None) -> FloatArray:
         return tiles.product(self.kernel, some, self.points, beta, self.n_jobs, stop)
+
+    def single(self) -> SingleRows | None:
+        if self._prepare is None or not self.kernel.is_dot_product_form:
+            return None
+        largest = cast(Any, self.points).largest_norm
+        if not self.kernel.entry_bound(largest) < MODERATE:
+            return None
+        return SingleRows(self._prepare(np.float32), self.kernel.entry_error(largest, np.float32))
 
     def image(self, beta: FloatArray, stop: Stop | None) -> FloatArray:
         return symmetric_product(self.kernel, self.points, np.ascontiguousarray(beta), self.n_jobs, stop)
@@ -148,20 +186,42 @@ class _Draws:
         # The probability of keeping a row, as soon as it has been drawn.
         self.keeps = np.full(len(beta), np.nan)
         self.count, self.values = 0, np.zeros(0)
+        # The least such probability, from the second sample on; rows in single precision, the share of those kept that
+        # are corrected, and what corrections may add to the largest value.
+        self.least = 0.0
+        self.rounded: SingleRows | None = None
+        self.corrected, self.extra = 1.0, 0.0
 
     def until_enough(self, most: int, stop: Stop | None) -> None:
         """Draw until the bound is close, or about `most` rows are kept."""
         count = most if self.support.are_read else FEWEST
         while count > self.count / 20:
+            is_first = self.count == 0
             self._draw(count, stop)
-            mean = self.values.sum() / self.count
-            capital = log_capital(self.values, self.count, self.total, ENOUGH * mean) if mean > 0.0 else -np.inf
+            mean = max(0.0, self.values.sum() / self.count)
+            capital = self._log_capital(ENOUGH * mean) if mean > 0.0 else -np.inf
             goal = -np.log(1.0 - CONFIDENCE)
             if capital >= goal or self.support.are_read:
                 return
             wanted = self.count * (min(GROWS, RESERVE * goal / capital) if capital > 0.0 else GROWS)
             allowed = most * self.count / max(1, len(self.values))
             count = int(min(wanted, allowed, MOST_DRAWS) - self.count)
+            if is_first:
+                self._round(mean)
+
+    def _round(self, mean: float) -> None:
+        """Go on in single precision if that is worth it."""
+        self.least = LEAST * len(self.values) / self.count
+        found = self.support.single() if self.beta.shape[1] == 1 and mean > 0.0 else None
+        nearest = self.least * float(np.sqrt(self.diagonal.min()))
+        if found is None or nearest == 0.0:
+            return
+        # The most that rounding changes a value by, if the errors of a row all add up.
+        most = self.total * found.error * float(np.abs(self.beta).sum()) / nearest
+        extra = LITTLE * self.total * np.sqrt(mean)
+        share = most / (most + extra)
+        if share <= WORTH_SINGLE:
+            self.rounded, self.corrected, self.extra = found, share, extra
 
     def _draw(self, count: int, stop: Stop | None) -> None:
         drawn = self.rng.choice(len(self.beta), size=count, p=self.lengths / self.total)
@@ -171,24 +231,39 @@ class _Draws:
             some = self.basis.first(max(1, self.basis.size // SOME))
             left = left_of_rows(some, points.take(new), stop) / self.diagonal[rows[new]]
             self.keeps[rows[new]] = np.sqrt(np.minimum(left, 1.0))
-        kept = drawn[self.rng.random(count) < self.keeps[drawn]]
+        keeps = np.maximum(self.keeps, self.least)
+        kept = drawn[self.rng.random(count) < keeps[drawn]]
         self.count += count
-        if len(kept):
-            self.values = np.append(self.values, self._values(rows, points, kept, stop))
-
-    def _values(self, rows: IndexArray, points: Prepared, kept: IndexArray, stop: Stop | None) -> FloatArray:
-        """T beta_i r_i / (l_i a_i) for the rows that are kept, each computed once."""
+        if not len(kept):
+            return
         own, places = np.unique(kept, return_inverse=True)
-        points = points.take(np.searchsorted(rows, own))
-        basis, beta = self.basis, self.beta
+        residuals = self._residuals(own, places, points.take(np.searchsorted(rows, own)), stop)
+        values = self.total * np.einsum("ij,ij->i", self.beta[kept], residuals) / (self.lengths[kept] * keeps[kept])
+        self.values = np.append(self.values, values)
+
+    def _residuals(self, rows: IndexArray, places: IndexArray, points: Prepared, stop: Stop | None) -> FloatArray:
+        """((K - K^) beta)_i for the rows at some places among `rows`, which are `points` in double precision."""
+        basis, support = self.basis, self.support
         spanned = tiles.product(basis.kernel, points, basis.landmarks(np.float64), self.spanned, basis.n_jobs, stop)
-        left = self.support.product(points, beta, stop) - spanned
-        products = np.einsum("ij,ij->i", beta[own], left)
-        return (self.total * products / (self.lengths[own] * self.keeps[own]))[places]
+        if self.rounded is None:
+            return (support.product(points, self.beta, stop) - spanned)[places]
+        every = self.rounded.points
+        rounded = tiles.product(basis.kernel, every.take(rows), every, self.beta, basis.n_jobs, stop)
+        # A row that was drawn twice is corrected, or not, each time for itself: draws are independent.
+        corrected = np.flatnonzero(self.rng.random(len(places)) < self.corrected)
+        some, back = np.unique(places[corrected], return_inverse=True)
+        values = (rounded - spanned)[places]
+        if len(some):
+            errors = support.product(points.take(some), self.beta, stop) - rounded[some]
+            values[corrected] += errors[back] / self.corrected
+        return values
+
+    def _log_capital(self, mean: float) -> float:
+        return log_capital(self.values, self.count, self.total, mean, self.extra)
 
     def bound(self) -> float:
         """An upper bound of the quadratic form."""
-        return upper_bound(self.values, self.count, self.total)
+        return upper_bound(self.values, self.count, self.total, extra=self.extra)
 
 
 def left_of_rows(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
@@ -197,19 +272,21 @@ def left_of_rows(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
     return np.maximum(diagonal - basis.captured(points, stop), ROUNDING * diagonal)
 
 
-def log_capital(values: FloatArray, count: int, total: float, mean: float) -> float:
+def log_capital(values: FloatArray, count: int, total: float, mean: float, extra: float = 0.0) -> float:
     """The logarithm of the capital won by betting on a supposed mean, after `count` draws.
 
-    `values` are those that are not zero. If one exceeds total * sqrt(mean), the mean is larger than that.
+    `values` are those that are not zero. If one exceeds total * sqrt(mean) + extra, the mean is larger than that.
     """
-    bet = 1.0 / (total * np.sqrt(mean))
+    bet = 1.0 / (total * np.sqrt(mean) + extra)
     if bet * values.max(initial=0.0) > 1.0:
         return -np.inf
     return float(np.log1p(bet * (mean - values)).sum() + (count - len(values)) * np.log1p(bet * mean))
 
 
-def upper_bound(values: FloatArray, count: int, total: float, confidence: float = CONFIDENCE) -> float:
-    """An upper confidence bound of the mean q of draws that cannot exceed total * sqrt(q).
+def upper_bound(
+    values: FloatArray, count: int, total: float, confidence: float = CONFIDENCE, extra: float = 0.0
+) -> float:
+    """An upper confidence bound of the mean q of draws that cannot exceed total * sqrt(q) + extra.
 
     `values` are those of `count` draws that are not zero. A mean m at which the capital reaches 1 / risk is refuted,
     and so are larger ones: for m above minus the mean of the draws, the capital grows with m, as its derivative has the
@@ -222,5 +299,5 @@ def upper_bound(values: FloatArray, count: int, total: float, confidence: float 
     low = min(high, max(-float(values.sum()) / count, float(np.finfo(float).eps) * high))
     for _ in range(HALVINGS):
         middle = float(np.sqrt(low * high))
-        low, high = (low, middle) if log_capital(values, count, total, middle) >= goal else (middle, high)
+        low, high = (low, middle) if log_capital(values, count, total, middle, extra) >= goal else (middle, high)
     return high
