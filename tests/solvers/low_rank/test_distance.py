@@ -10,6 +10,7 @@ from mercer.solvers.low_rank.basis import Basis
 from mercer.solvers.low_rank.distance import (
     ENOUGH,
     PreparedSupport,
+    Sample,
     SingleRows,
     by_lengths,
     half_energy,
@@ -99,12 +100,14 @@ def test_more_rows_give_a_closer_bound():
 
 
 def test_a_bound_of_constants_is_little_more_than_they_are():
-    assert 1.0 <= upper_bound(np.ones(100_000), 100_000, 2.0) <= 1.01
+    assert 1.0 <= upper_bound([Sample(np.ones(100_000), 100_000)], 2.0) <= 1.01
 
 
 def test_a_bound_is_near_the_mean_of_many_samples():
     # Two thousand of a deviation three times their mean: the normal approximation says 1.11.
-    found = [upper_bound(np.random.default_rng(seed).normal(1.0, 3.0, 2000), 2000, 30.0) for seed in range(30)]
+    found = [
+        upper_bound([Sample(np.random.default_rng(seed).normal(1.0, 3.0, 2000), 2000)], 30.0) for seed in range(30)
+    ]
     assert 1.0 < np.mean(found) < 1.35
 
 
@@ -112,7 +115,7 @@ def test_rare_large_values_are_allowed_for():
     # Once in a thousand times 500: a sample of 400 often meets none, and its mean is then half of the true one.
     rng, total = np.random.default_rng(0), 1000.0
     assert total * np.sqrt(1.0) >= 500.0
-    found = [upper_bound(np.where(rng.random(400) < 0.001, 500.5, 0.5), 400, total) for _ in range(200)]
+    found = [upper_bound([Sample(np.where(rng.random(400) < 0.001, 500.5, 0.5), 400)], total) for _ in range(200)]
     assert np.mean([value >= 1.0 for value in found]) >= 0.95
 
 
@@ -130,13 +133,13 @@ def test_a_distance_says_how_it_was_found():
 def test_a_bound_is_in_the_units_of_its_samples(factor):
     """Samples of a quadratic form that is so many times as large, whose lengths grow as its root."""
     samples = np.random.default_rng(3).exponential(size=1000)
-    expected = factor * upper_bound(samples, 1000, 30.0)
-    assert upper_bound(factor * samples, 1000, np.sqrt(factor) * 30.0) == pytest.approx(expected)
+    expected = factor * upper_bound([Sample(samples, 1000)], 30.0)
+    assert upper_bound([Sample(factor * samples, 1000)], np.sqrt(factor) * 30.0) == pytest.approx(expected)
 
 
 def test_a_higher_confidence_is_a_higher_bound():
     samples = np.random.default_rng(3).exponential(size=1000)
-    bounds = [upper_bound(samples, 1000, 30.0, confidence) for confidence in (0.5, 0.95, 0.999)]
+    bounds = [upper_bound([Sample(samples, 1000)], 30.0, confidence) for confidence in (0.5, 0.95, 0.999)]
     assert samples.mean() < bounds[0] < bounds[1] < bounds[2] < 30.0**2
 
 
@@ -156,23 +159,23 @@ def test_lengths_bound_the_norm_of_several_functions_together(rng):
 def test_the_bound_of_samples_that_are_equal_is_that_of_the_paper():
     """The supposed mean at which the bet multiplies the capital to one over the risk (Waudby-Smith & Ramdas 2023)."""
     total, risk, n = 50.0, 0.05, 300
-    q = upper_bound(np.full(n, 2.0), n, total, 1.0 - risk)
+    q = upper_bound([Sample(np.full(n, 2.0), n)], total, 1.0 - risk)
     assert (1.0 + (q - 2.0) / (total * np.sqrt(q))) ** n == pytest.approx(1.0 / risk)
-    assert upper_bound(np.full(300, 1e9), 300, 3.0) == 9.0
+    assert upper_bound([Sample(np.full(300, 1e9), 300)], 3.0) == 9.0
 
 
 def test_draws_that_are_not_kept_count_as_zeros():
-    samples = np.random.default_rng(3).exponential(size=1000)
-    zeros = np.concatenate([samples, np.zeros(500)])
-    assert log_capital(samples, 1500, 30.0, 2.0) == pytest.approx(log_capital(zeros, 1500, 30.0, 2.0))
-    assert upper_bound(samples, 1500, 30.0) == pytest.approx(upper_bound(zeros, 1500, 30.0))
+    values = np.random.default_rng(3).exponential(size=1000)
+    kept, all_draws = [Sample(values, 1500)], [Sample(np.append(values, np.zeros(500)), 1500)]
+    assert log_capital(kept, 30.0, 2.0) == pytest.approx(log_capital(all_draws, 30.0, 2.0))
+    assert upper_bound(kept, 30.0) == pytest.approx(upper_bound(all_draws, 30.0))
 
 
 def test_a_value_too_large_for_a_mean_refutes_no_larger_one():
     # 30 * sqrt(4) < 70: the mean is at least (70 / 30)^2.
     samples = np.array([0.0, 70.0])
-    assert log_capital(samples, 2000, 30.0, 4.0) == -np.inf
-    assert upper_bound(samples, 2000, 30.0) >= (70.0 / 30.0) ** 2
+    assert log_capital([Sample(samples, 2000)], 30.0, 4.0) == -np.inf
+    assert upper_bound([Sample(samples, 2000)], 30.0) >= (70.0 / 30.0) ** 2
 
 
 def sample(beta, seed, most, are_read=False, single=None):
@@ -240,9 +243,22 @@ def test_single_precision_serves_where_its_errors_are_small():
 
 
 def test_what_corrections_may_add_makes_a_bound_larger():
-    samples = np.random.default_rng(3).exponential(size=1000)
-    assert upper_bound(samples, 1000, 30.0) < upper_bound(samples, 1000, 30.0, extra=5.0)
-    assert log_capital(samples, 1000, 30.0, 4.0, 5.0) == pytest.approx(log_capital(samples, 1000, 32.5, 4.0))
+    values = np.random.default_rng(3).exponential(size=1000)
+    exact, corrected = [Sample(values, 1000)], [Sample(values, 1000, 5.0)]
+    assert upper_bound(exact, 30.0) < upper_bound(corrected, 30.0)
+    assert log_capital(corrected, 30.0, 4.0) == pytest.approx(log_capital(exact, 32.5, 4.0))
+
+
+def test_what_a_sample_has_shown_decides_only_about_later_ones():
+    """A bet that depends on what it is about would not be fair."""
+    drawn = sample(
+        coefficients(None), 0, 1000, single=lambda some: SingleRows(KERNEL.prepare(X[some], np.float32), 1e-6)
+    )
+    first, *later = drawn.samples
+    assert (first.draws, first.extra) == (distance.FEWEST, 0.0)
+    assert {each.extra for each in later} == {drawn.extra}
+    whole = [log_capital([each], drawn.total, 500.0) for each in drawn.samples]
+    assert log_capital(drawn.samples, drawn.total, 500.0) == pytest.approx(sum(whole))
 
 
 def test_rows_are_in_single_precision_where_their_kernel_values_can_be():

@@ -16,9 +16,9 @@ rounding errors; the largest value is larger by their largest sum, which is litt
 Cost: n_sv^2 / 2 kernel values in double precision, or n_sv for each row that is kept.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -172,8 +172,16 @@ def half_energy(
     return 0.5 * drawn.bound(), "sampled", CONFIDENCE, len(drawn.values)
 
 
+class Sample(NamedTuple):
+    """Values of rows that were kept of so many draws, none above T sqrt(q) and what corrections may add."""
+
+    values: FloatArray
+    draws: int
+    extra: float = 0.0
+
+
 class _Draws:
-    """Draws of rows so far, and the values of those that were kept."""
+    """Samples of rows so far."""
 
     def __init__(
         self, basis: "Basis", support: SupportRows, beta: FloatArray, w: FloatArray, rng: np.random.Generator
@@ -185,33 +193,42 @@ class _Draws:
         self.total = float(self.lengths.sum())
         # The probability of keeping a row, as soon as it has been drawn.
         self.keeps = np.full(len(beta), np.nan)
-        self.count, self.values = 0, np.zeros(0)
+        self.samples: list[Sample] = []
         # The least such probability, from the second sample on; rows in single precision, the share of those kept that
-        # are corrected, and what corrections may add to the largest value.
+        # are corrected, and what corrections may add to the largest value. What is seen decides about later samples.
         self.least = 0.0
         self.rounded: SingleRows | None = None
         self.corrected, self.extra = 1.0, 0.0
 
+    @property
+    def count(self) -> int:
+        """All draws."""
+        return sum(sample.draws for sample in self.samples)
+
+    @property
+    def values(self) -> FloatArray:
+        """The values of all rows that were kept."""
+        return np.concatenate([sample.values for sample in self.samples])
+
     def until_enough(self, most: int, stop: Stop | None) -> None:
         """Draw until the bound is close, or about `most` rows are kept."""
-        count = most if self.support.are_read else FEWEST
-        while count > self.count / 20:
-            is_first = self.count == 0
+        count, done, goal = most if self.support.are_read else FEWEST, 0, -np.log(1.0 - CONFIDENCE)
+        while count > done / 20:
             self._draw(count, stop)
-            mean = max(0.0, self.values.sum() / self.count)
-            capital = self._log_capital(ENOUGH * mean) if mean > 0.0 else -np.inf
-            goal = -np.log(1.0 - CONFIDENCE)
+            done, values = self.count, self.values
+            mean = max(0.0, values.sum() / done)
+            capital = log_capital(self.samples, self.total, ENOUGH * mean) if mean > 0.0 else -np.inf
             if capital >= goal or self.support.are_read:
                 return
-            wanted = self.count * (min(GROWS, RESERVE * goal / capital) if capital > 0.0 else GROWS)
-            allowed = most * self.count / max(1, len(self.values))
-            count = int(min(wanted, allowed, MOST_DRAWS) - self.count)
-            if is_first:
-                self._round(mean)
+            wanted = done * (min(GROWS, RESERVE * goal / capital) if capital > 0.0 else GROWS)
+            allowed = most * done / max(1, len(values))
+            count = int(min(wanted, allowed, MOST_DRAWS) - done)
+            if len(self.samples) == 1:
+                self._round(mean, len(values) / done)
 
-    def _round(self, mean: float) -> None:
-        """Go on in single precision if that is worth it."""
-        self.least = LEAST * len(self.values) / self.count
+    def _round(self, mean: float, kept: float) -> None:
+        """Go on in single precision if that is worth it, after a sample with this mean and share of rows kept."""
+        self.least = LEAST * kept
         found = self.support.single() if self.beta.shape[1] == 1 and mean > 0.0 else None
         nearest = self.least * float(np.sqrt(self.diagonal.min()))
         if found is None or nearest == 0.0:
@@ -233,13 +250,13 @@ class _Draws:
             self.keeps[rows[new]] = np.sqrt(np.minimum(left, 1.0))
         keeps = np.maximum(self.keeps, self.least)
         kept = drawn[self.rng.random(count) < keeps[drawn]]
-        self.count += count
         if not len(kept):
+            self.samples.append(Sample(np.zeros(0), count, self.extra))
             return
         own, places = np.unique(kept, return_inverse=True)
         residuals = self._residuals(own, places, points.take(np.searchsorted(rows, own)), stop)
         values = self.total * np.einsum("ij,ij->i", self.beta[kept], residuals) / (self.lengths[kept] * keeps[kept])
-        self.values = np.append(self.values, values)
+        self.samples.append(Sample(values, count, self.extra))
 
     def _residuals(self, rows: IndexArray, places: IndexArray, points: Prepared, stop: Stop | None) -> FloatArray:
         """((K - K^) beta)_i for the rows at some places among `rows`, which are `points` in double precision."""
@@ -258,12 +275,9 @@ class _Draws:
             values[corrected] += errors[back] / self.corrected
         return values
 
-    def _log_capital(self, mean: float) -> float:
-        return log_capital(self.values, self.count, self.total, mean, self.extra)
-
     def bound(self) -> float:
         """An upper bound of the quadratic form."""
-        return upper_bound(self.values, self.count, self.total, extra=self.extra)
+        return upper_bound(self.samples, self.total)
 
 
 def left_of_rows(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
@@ -272,32 +286,34 @@ def left_of_rows(basis: "Basis", points: Prepared, stop: Stop | None) -> Array:
     return np.maximum(diagonal - basis.captured(points, stop), ROUNDING * diagonal)
 
 
-def log_capital(values: FloatArray, count: int, total: float, mean: float, extra: float = 0.0) -> float:
-    """The logarithm of the capital won by betting on a supposed mean, after `count` draws.
+def log_capital(samples: Sequence[Sample], total: float, mean: float) -> float:
+    """The logarithm of the capital won by betting on a supposed mean.
 
-    `values` are those that are not zero. If one exceeds total * sqrt(mean) + extra, the mean is larger than that.
+    If a value exceeds total * sqrt(mean) + extra, the mean is larger than that.
     """
-    bet = 1.0 / (total * np.sqrt(mean) + extra)
-    if bet * values.max(initial=0.0) > 1.0:
-        return -np.inf
-    return float(np.log1p(bet * (mean - values)).sum() + (count - len(values)) * np.log1p(bet * mean))
+    capital = 0.0
+    for values, draws, extra in samples:
+        bet = 1.0 / (total * np.sqrt(mean) + extra)
+        if bet * values.max(initial=0.0) > 1.0:
+            return -np.inf
+        capital += float(np.log1p(bet * (mean - values)).sum() + (draws - len(values)) * np.log1p(bet * mean))
+    return capital
 
 
-def upper_bound(
-    values: FloatArray, count: int, total: float, confidence: float = CONFIDENCE, extra: float = 0.0
-) -> float:
-    """An upper confidence bound of the mean q of draws that cannot exceed total * sqrt(q) + extra.
+def upper_bound(samples: Sequence[Sample], total: float, confidence: float = CONFIDENCE) -> float:
+    """An upper confidence bound of the mean q of draws that cannot exceed total * sqrt(q), beside what corrections add.
 
-    `values` are those of `count` draws that are not zero. A mean m at which the capital reaches 1 / risk is refuted,
-    and so are larger ones: for m above minus the mean of the draws, the capital grows with m, as its derivative has the
-    sign of sum_i (m + x_i) / (1 + bet (m - x_i)), a sum of terms times weights that both grow with x_i (Chebyshev's
-    sum inequality).
+    A mean m at which the capital reaches 1 / risk is refuted, and so are larger ones: for m above minus the mean of a
+    sample, its share of the capital grows with m, as the derivative has the sign of sum_i (1 - c (m - x_i)) /
+    (1 + bet (m - x_i)) with c = bet total / (2 sqrt(m)) <= 1 / (2 m), a sum of terms times weights that both grow with
+    x_i (Chebyshev's sum inequality).
     """
     goal = -float(np.log(1.0 - confidence))
     # By the triangle inequality, no mean is larger.
     high = total**2
-    low = min(high, max(-float(values.sum()) / count, float(np.finfo(float).eps) * high))
+    least = max(-float(values.sum()) / draws for values, draws, _ in samples)
+    low = min(high, max(least, float(np.finfo(float).eps) * high))
     for _ in range(HALVINGS):
         middle = float(np.sqrt(low * high))
-        low, high = (low, middle) if log_capital(values, count, total, middle, extra) >= goal else (middle, high)
+        low, high = (low, middle) if log_capital(samples, total, middle) >= goal else (middle, high)
     return high
