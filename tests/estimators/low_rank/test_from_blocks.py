@@ -115,9 +115,13 @@ def test_rows_that_are_read_have_the_distance_of_rows_in_memory(monkeypatch):
     read = clone(model).fit(blocks).distance_
     assert read.method == exact.method == "exact"
     assert read.value == pytest.approx(exact.value, rel=1e-6)
-    monkeypatch.setattr(distance, "WORTH_ALL", 0.0)
     monkeypatch.setattr("mercer.estimators.low_rank.restricted.FREE_ENTRIES", 1)
+    # Rows in memory are drawn little by little; those that are read, all at once.
+    monkeypatch.setattr(distance.PreparedSupport, "are_read", True)
     sampled = clone(model).fit(blocks).distance_
+    monkeypatch.setattr(block_data.BlockData, "_largest_diagonal", lambda _: np.inf)
+    unbounded = clone(model).fit(blocks).distance_
+    assert unbounded.value == pytest.approx(sampled.value, rel=1e-6)
     monkeypatch.setattr(block_data, "IN_MEMORY", 1.0)
     there = clone(model).fit(blocks).distance_
     assert sampled.method == there.method == "sampled"

@@ -14,12 +14,10 @@ from mercer.estimators.out_of_core.progress import Progress
 from mercer.kernels._types import Prepared, Stop
 from mercer.kernels.evaluation import tiles
 from mercer.solvers.blocks.source import LocalBlocks, tree_sum
-from mercer.solvers.low_rank.distance import left_of_rows
 
 if TYPE_CHECKING:
     from mercer.io.blocks.blocks import Blocks
     from mercer.kernels.base.kernel import Kernel
-    from mercer.solvers.low_rank.basis import Basis
 
 
 class KeptBlocks(LocalBlocks):
@@ -169,6 +167,8 @@ class ReadSupport(LocalBlocks):
     n_jobs : int or None
     """
 
+    are_read = True
+
     def __init__(self, pieces: Pieces, indices: IndexArray, largest: float, n_jobs: int | None) -> None:
         super().__init__(pieces.rows, pieces.sizes, 0, n_jobs, pieces.source.stop)
         self.pieces, self.indices, self._largest = pieces, indices, largest
@@ -183,12 +183,11 @@ class ReadSupport(LocalBlocks):
     def reader(self) -> Callable[[int, DTypeLike], Any]:
         return self.pieces.reader()
 
-    def diagonal(self) -> FloatArray:
+    def diagonal(self, reads: bool) -> FloatArray:
+        if reads and not np.isfinite(self._largest):
+            own = [(places,) for places in self._within]
+            return np.concatenate(list(self._pass(_diagonal, (self.pieces.kernel,), own)))
         return np.full(len(self.indices), self._largest)
-
-    def left(self, basis: "Basis", _stop: Stop | None) -> FloatArray:
-        basis.landmarks(np.float64)
-        return np.concatenate(list(self._pass(_left, (basis,), [(places,) for places in self._within])))
 
     def take(self, places: IndexArray) -> Prepared:
         rows = self.pieces.source.at(self.indices[places])
@@ -197,6 +196,9 @@ class ReadSupport(LocalBlocks):
     def product(self, some: Prepared, beta: FloatArray, _stop: Stop | None) -> FloatArray:
         own = [(places, beta[mine]) for places, mine in zip(self._within, self._mine, strict=True)]
         return tree_sum(self._pass(_product, (self.pieces.kernel, some), own), owns=True)
+
+    def single(self) -> None:
+        return None
 
     def image(self, beta: FloatArray, stop: Stop | None) -> FloatArray:
         own, parts = list(zip(self._within, self._mine, strict=True)), []
@@ -244,16 +246,11 @@ def _stacked(parts: list[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def _left(rows: Prepared, basis: "Basis", places: IndexArray) -> FloatArray:
-    return left_of_rows(_in_one_thread(basis), rows.take(places), None) if len(places) else np.zeros(0)
+def _diagonal(rows: Prepared, kernel: "Kernel", places: IndexArray) -> FloatArray:
+    return kernel.diag_of(rows.take(places)) if len(places) else np.zeros(0)
 
 
 def _product(rows: Prepared, kernel: "Kernel", some: Prepared, places: IndexArray, beta: FloatArray) -> FloatArray:
     if not len(places):
         return np.zeros((len(some), beta.shape[1]))
     return tiles.product(kernel, some, rows.take(places), beta, 1)
-
-
-def _in_one_thread(basis: "Basis") -> "Basis":
-    """The same basis for one of several threads."""
-    return basis if basis.n_jobs == 1 else basis.alone()

@@ -197,13 +197,18 @@ class Landmarks:
             )
         except Stopped:
             # The model is complete, but there is no time for more than a bound.
-            value, method, confidence, n_rows = by_lengths(support.diagonal(), beta), "bounded", 1.0, 0
+            value, method, confidence, n_rows = by_lengths(support.diagonal(reads=False), beta), "bounded", 1.0, 0
         return Distance(value, value / max(1.0, abs(primal)), method, confidence, n_rows)
 
     def _support_rows(self, indices: IndexArray) -> SupportRows:
         if isinstance(self.data, BlockData):
             return self.data.support_rows(indices, self.n_jobs)
-        return PreparedSupport(self.data.kernel, self.data.prepare(np.float64, indices), self.n_jobs)
+        data = self.data
+
+        def prepare(dtype: DTypeLike) -> Any:
+            return data.prepare(dtype, indices)
+
+        return PreparedSupport(data.kernel, prepare(np.float64), self.n_jobs, prepare)
 
     def missed_variance(self, coordinates: FloatArray) -> Distance:
         """The share of the variance outside the span of the landmarks, a bound on what components miss."""

@@ -100,10 +100,6 @@ class Basis:
         made = {np.dtype(kind): self.landmarks(kind) for kind in (np.float32, np.float64)}
         return {**vars(self), "_prepare": None, "_prepared": made}
 
-    def alone(self) -> "Basis":
-        """The same basis for one of several threads: it starts no others."""
-        return Basis.of_factor(self.kernel, self.landmarks, self.factor, self.jitter, 1)
-
     def first(self, count: int) -> "Basis":
         """The same basis with only the first few landmarks."""
 
