@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from mercer import SVC, KernelLogisticRegression, ParameterError, Status
+from mercer.estimators.fitting.certifiers import JointCertifier
 from mercer.kernels import RBF
 from mercer.problems.kernel_methods.multinomial import Multinomial, softmax
 from mercer.solvers.smooth import newton_gram
@@ -224,3 +225,27 @@ def test_equal_rows_with_every_label_have_no_preference_at_any_c(classes, C, bia
     assert abs(model.certificate_.relative_gap) <= 1e-9
     assert model.certificate_.primal == pytest.approx(C * len(X) * np.log(classes))
     np.testing.assert_allclose(model.predict_proba(X), 1.0 / classes, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_certificate_evaluates_each_pair_once(monkeypatch, classes):
+    X, y = noisy(1800, classes=classes)
+    model, evaluated = KernelLogisticRegression(gamma=0.3, tol=1e-6), []
+    certify, tile = JointCertifier._certify, RBF.tile
+    monkeypatch.setattr(
+        RBF, "tile", lambda self, A, B, *more: evaluated.append(len(A) * len(B)) or tile(self, A, B, *more)
+    )
+    monkeypatch.setattr(JointCertifier, "_certify", lambda self: evaluated.clear() or certify(self))
+    model.fit(X, y)
+    assert 0 < sum(evaluated) < 0.7 * len(X) ** 2
+    beta = np.zeros((len(X), len(model.dual_coef_)))
+    beta[model.support_] = model.dual_coef_.T
+    codes = y if classes > 2 else np.where(y > 0, 1.0, -1.0)
+    C, image = np.ones(len(X)), RBF(gamma=0.3)(X) @ beta
+    if classes > 2:
+        expected = Multinomial(codes, C, classes).primal(beta, image, model.intercept_)
+    else:
+        expected = (
+            0.5 * float(np.sum(beta * image)) + np.logaddexp(0.0, -codes * (image[:, 0] + model.intercept_)).sum()
+        )
+    assert model.certificate_.primal == pytest.approx(expected, rel=1e-12)

@@ -137,13 +137,18 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
                 return self._solve_blocks(BlockFit(marks, setup, objectives, gap_tol, budget, limits), before)
             setup.starts = None if before is None else before.betas()
             in_coordinates = partial(self._solve_coordinates, setup=setup, budget=budget, limits=limits)
-            return solved_in_coordinates(in_coordinates, marks, setup, budget)
+            beside = self._bytes_beside(data.shape[0], marks.basis.size, setup)
+            return solved_in_coordinates(in_coordinates, marks, setup, budget, beside)
 
         return grown(marks, solve)
 
     def _solve_coordinates(self, data: TrainingData, setup: Any, budget: "Budget", limits: Limits) -> "SolvedProblems":
         """Solve the problems in coordinates, which exact solvers see as rows with a linear kernel."""
         return self._solve(data, setup, budget, limits)
+
+    def _bytes_beside(self, n: int, m: int, setup: Any) -> int:
+        """What that takes at least beside coordinates (n, m), where it does not make do with what is left."""
+        return 0
 
     def _objectives(self, setup: Any) -> list[Objective] | None:
         """The objective of each problem, if it can be solved over blocks of features, else None."""

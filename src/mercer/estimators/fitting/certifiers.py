@@ -11,6 +11,7 @@ from mercer._jit.once import computed_once
 from mercer._types import FloatArray, IndexArray
 from mercer.estimators.fitting.training import largest_entry
 from mercer.kernels.evaluation import tiles
+from mercer.kernels.evaluation.symmetric_product import symmetric_product
 from mercer.kernels.given.precomputed import Precomputed
 from mercer.kernels.items.prepare_rows import squared_norms
 from mercer.problems import taken_over
@@ -224,9 +225,15 @@ class JointCertifier(ProblemCertifier):
     def _certify(self) -> list[Any]:
         beta, places = self.solved.solution.beta, self.setup.tasks[0].indices
         points = self.data.prepare(np.float64, places)
-        projections = self._product(points, points, beta)
+        # A kernel that is positive semidefinite by construction is symmetric, so each pair is evaluated once.
+        is_symmetric = self.data.kernel.is_psd is True and not isinstance(self.data.kernel, Precomputed)
+        projections = self._symmetric(points, beta) if is_symmetric else self._product(points, points, beta)
         intercept = self.solved.intercepts if beta.ndim == 2 else float(self.solved.intercepts[0])
         return [self.setup.joint.certificate(beta, projections, intercept)]
+
+    def _symmetric(self, points: Any, beta: FloatArray) -> FloatArray:
+        columns = beta.reshape(len(beta), -1)
+        return symmetric_product(self.data.kernel, points, columns, self.n_jobs, self._stop).reshape(beta.shape)
 
 
 def _largest_entry(data: "TrainingData") -> float:

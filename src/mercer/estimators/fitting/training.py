@@ -79,10 +79,11 @@ def largest_entry(kernel: "Kernel") -> float:
 
 @dataclass(frozen=True)
 class Budget:
-    """Bytes for cached kernel rows, and for the matrix of a working set."""
+    """Bytes for cached kernel rows, for the matrix of a working set, and for all of a fit."""
 
     cache: int
     working: int
+    left: int = 0
 
     @classmethod
     def resolve(cls, memory_limit: int | str | None, cache_size: float | None, X: Rows) -> Self:
@@ -99,7 +100,7 @@ class Budget:
             left = max(0, total - _prepared_bytes(X) - TILES - int(SLACK * max(0, total - 2 * TILES)))
         cache = left // 2 if cache_size is None else min(left // 2, int(cache_size * 2**20))
         # A working set may be built from a second block of its size.
-        return cls(cache=cache, working=min(left // 6, MOST_WORKING))
+        return cls(cache=cache, working=min(left // 6, MOST_WORKING), left=left)
 
     @staticmethod
     def limit_for(needed: int, X: Rows) -> int:

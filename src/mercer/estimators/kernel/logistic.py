@@ -237,14 +237,22 @@ class KernelLogisticRegression(PredictsSets, BlockKernelClassifier):
             return None
         return [Objective(setup.joint.targets, setup.joint.C, "logistic", setup.joint.bias)]
 
+    def _bytes_beside(self, n: int, m: int, setup: Any) -> int:
+        count = len(setup.tasks[0].indices)
+        copied = 8 * count * m if count < n else 0
+        return copied + smooth.bytes_beside(count, m, setup.joint.n_functions, setup.joint.bias, in_single=False)
+
     def _solve_coordinates(
         self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits"
     ) -> "SolvedProblems":
         indices = setup.tasks[0].indices
         starts = cast(Any, self._starts(setup))
         start = None if starts is None else np.stack(starts, axis=1)
-        rows = data.X if len(indices) == len(data.X) else data.X[indices]
-        how = {"tol": self.tol, "gap_tol": self.gap_tol, "limits": limits, "start": start}
+        rows, memory = data.X, budget.left - data.X.nbytes
+        if len(indices) < len(rows):
+            rows = rows[indices]
+            memory -= rows.nbytes
+        how = {"tol": self.tol, "gap_tol": self.gap_tol, "limits": limits, "start": start, "memory": memory}
         return JointSolved(setup, smooth.solve(setup.joint, rows, **how))
 
     def _solve(self, data: "TrainingData", setup: Any, budget: "Budget", limits: "Limits") -> "SolvedProblems":

@@ -106,8 +106,8 @@ def restricted_components(estimator: Any, data: "TrainingData", count: int, limi
 
     def solve(_before: RestrictedComponents | None) -> RestrictedComponents:
         part = marks.coordinates(budget)
-        pairs = components(part.X, min(count, marks.basis.size))
-        return RestrictedComponents(marks, pairs, marks.missed_variance(part.X))
+        missed = marks.missed_variance(part.X)
+        return RestrictedComponents(marks, components(part.X, min(count, marks.basis.size)), missed)
 
     return grown(marks, solve)
 

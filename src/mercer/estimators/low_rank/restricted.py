@@ -136,10 +136,10 @@ class Landmarks:
             return items.take(self.places)
         return kernel.prepare(self.given, np.float64, origin=TrainingData(kernel, self.data.X).origin, check=False)
 
-    def coordinates(self, budget: Budget) -> TrainingData:
-        """The training rows as rows of coordinates, whose kernel is linear."""
+    def coordinates(self, budget: Budget, beside: int = 0) -> TrainingData:
+        """The training rows as rows of coordinates, whose kernel is linear, where their user needs memory `beside`."""
         n, m = self.data.shape[0], self.basis.size
-        require_room(8 * n * m, budget, self.data.X)
+        require_room(8 * n * m + beside, budget, self.data.X)
         return TrainingData(Linear(), self.basis.coordinates(self.data.prepare(np.float64), self.limits.stop))
 
     def vectors(self) -> tuple[Any, Any]:
@@ -252,16 +252,18 @@ class Restricted:
 
 
 def solved_in_coordinates(
-    solve: Callable[[TrainingData], Any], marks: Landmarks, setup: Any, budget: Budget
+    solve: Callable[[TrainingData], Any], marks: Landmarks, setup: Any, budget: Budget, beside: int
 ) -> Restricted:
-    """The result of ``solve(data)`` on coordinates, with a linear kernel, as for any kernel machine."""
-    part = marks.coordinates(budget)
+    """The result of ``solve(data)`` on coordinates, with a linear kernel, as for any kernel machine.
+
+    `beside` is what it takes at least, in bytes.
+    """
+    part = marks.coordinates(budget, beside)
     solved = solve(part)
     weights = coordinate_weights(part.X, solved.support.indices, solved.support.groups(), len(solved.intercepts))
     certificates, distances = [], []
     for problem, indices, beta, intercept in _points(setup, solved):
-        rows = part.X if len(indices) == len(part.X) and is_ordered(indices) else part.X[indices]
-        certificates.append(problem.certificate(beta, image(rows, beta), intercept))
+        certificates.append(problem.certificate(beta, image(part.X, indices, beta), intercept))
         distances.append(marks.distance(beta, indices, certificates[-1].primal))
     support = marks.support(marks.basis.coefficients(weights), setup.codes, setup.n_classes)
     return Restricted(solved, marks, support, certificates, distances)
@@ -346,10 +348,9 @@ def _require_fewer(count: int, n: int) -> None:
 
 def require_room(needed: int, budget: Budget, X: Rows) -> None:
     """Refuse coordinates that do not fit into memory."""
-    room = budget.cache + budget.working
-    if needed > 2 * room:
+    if needed > budget.left:
         enough = -(-Budget.limit_for(needed, X) // 2**20)
         raise DataError(
-            f"coordinates of all rows need {needed / 2**20:.3g} MiB, but memory_limit leaves {room / 2**20:.3g} MiB; "
-            f'set memory_limit="{enough}MiB", or use fewer landmarks'
+            f"coordinates of all rows need {needed / 2**20:.3g} MiB, but memory_limit leaves {budget.left / 2**20:.3g} "
+            f'MiB; set memory_limit="{enough}MiB", or use fewer landmarks'
         )

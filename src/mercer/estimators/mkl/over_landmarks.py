@@ -25,7 +25,7 @@ from mercer.kernels.vector.linear import Linear
 from mercer.solvers.blocks.newton import solve_many
 from mercer.solvers.blocks.solution import BlockSolution
 from mercer.solvers.blocks.source import LocalBlocks
-from mercer.solvers.low_rank.basis import Basis, image
+from mercer.solvers.low_rank.basis import Basis
 from mercer.solvers.result import Solution, Status
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class SeveralCoordinates(SeveralKernels):
     ) -> FloatArray:
         if self.matrices is not None:
             return super().products(coefficients, chosen, stop)
-        return np.stack([image(each, coefficients) for each in self._parts(chosen)])
+        return np.stack([each @ (each.T @ coefficients) for each in self._parts(chosen)])
 
     def quadratic_forms(self, coefficients: FloatArray, chosen: IndexArray) -> FloatArray:
         if self.matrices is not None:

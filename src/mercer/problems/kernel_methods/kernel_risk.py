@@ -28,6 +28,9 @@ from mercer.problems.losses.margin_losses import Loss
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.problems.svm.signed_risk import WithBias, dual_of
 
+# Rows of a factor that are scaled at a time: a copy of all of them may be larger than the factor.
+PANEL = 1024
+
 
 def every_few(targets: Array, share: int) -> IndexArray:
     """Every `share`-th of the points in the order of their targets, so that the whole range is represented."""
@@ -163,6 +166,10 @@ class DiagonalRoot:
 
     values: np.ndarray
 
+    def part(self, rows: slice) -> "DiagonalRoot":
+        """The same for some of the points."""
+        return DiagonalRoot(self.values[rows])
+
     def in_single(self) -> "DiagonalRoot":
         """The same in single precision."""
         return DiagonalRoot(self.values.astype(np.float32))
@@ -177,14 +184,14 @@ class DiagonalRoot:
         """H times values."""
         return np.square(self.values)[:, None] * values
 
-    def diagonal(self, factor: FloatArray) -> FloatArray:
-        """The diagonal of factor' H factor, as a column."""
-        return np.square(factor).T @ np.square(self.values).astype(factor.dtype)[:, None]
-
     def blocks(self, factor: FloatArray) -> FloatArray:
         """factor' H factor, in the precision of the factor."""
-        scaled = self.values.astype(factor.dtype)[:, None] * factor
-        return scaled.T @ scaled
+        out = np.zeros((factor.shape[1], factor.shape[1]), factor.dtype)
+        for begin in range(0, len(factor), PANEL):
+            part = slice(begin, begin + PANEL)
+            scaled = self.values[part].astype(factor.dtype)[:, None] * factor[part]
+            out += scaled.T @ scaled
+        return out
 
     @property
     def largest(self) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 from mercer._jit.once import computed_once
 from mercer._types import FloatArray, IndexArray
 from mercer.problems.certificate import Certificate, relative_gap
-from mercer.problems.kernel_methods.kernel_risk import every_few
+from mercer.problems.kernel_methods.kernel_risk import PANEL, every_few
 
 # Rounds of alternating projections that make coefficients feasible; a handful are enough.
 _PROJECTIONS = 50
@@ -164,6 +164,10 @@ class SoftmaxRoot:
     def __init__(self, p: FloatArray, C: FloatArray) -> None:
         self.p, self.C = p, C
 
+    def part(self, rows: slice) -> "SoftmaxRoot":
+        """The same for some of the points."""
+        return SoftmaxRoot(self.p[rows], self.C[rows])
+
     def in_single(self) -> "SoftmaxRoot":
         """The same in single precision."""
         return SoftmaxRoot(self.p.astype(np.float32), self.C.astype(np.float32))
@@ -193,22 +197,24 @@ class SoftmaxRoot:
         out *= self.C[:, None] * self.p
         return out
 
-    def diagonal(self, factor: FloatArray) -> FloatArray:
-        """The diagonal of factor' H factor, a column for each class."""
-        return np.square(factor).T @ (self.C[:, None] * self.p * (1.0 - self.p)).astype(factor.dtype)
-
     def blocks(self, factor: FloatArray) -> FloatArray:
         """factor' H factor, in blocks of pairs of classes; in the precision of the factor."""
-        n, r = factor.shape
-        k, p = self.p.shape[1], self.p.astype(factor.dtype)
-        weights = self.C.astype(factor.dtype)[:, None]
-        scaled = ((np.sqrt(weights) * p)[:, :, None] * factor[:, None, :]).reshape(n, k * r)
+        r, k = factor.shape[1], self.p.shape[1]
+        out = np.zeros((k * r, k * r), factor.dtype)
+        for begin in range(0, len(factor), PANEL):
+            part = slice(begin, begin + PANEL)
+            self._add_blocks(out, factor[part], self.p[part].astype(factor.dtype), self.C[part].astype(factor.dtype))
+        return out
+
+    @staticmethod
+    def _add_blocks(out: FloatArray, factor: FloatArray, p: FloatArray, C: FloatArray) -> None:
+        (n, r), weights = factor.shape, C[:, None]
+        scaled = ((np.sqrt(weights) * p)[:, :, None] * factor[:, None, :]).reshape(n, -1)
         # A matrix times its transpose is half the work.
-        out = -(scaled.T @ scaled)
-        for c in range(k):
+        out -= scaled.T @ scaled
+        for c in range(p.shape[1]):
             own = slice(c * r, (c + 1) * r)
             out[own, own] += (weights * p[:, c : c + 1] * factor).T @ factor
-        return out
 
     @property
     def largest(self) -> float:

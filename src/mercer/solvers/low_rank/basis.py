@@ -34,6 +34,8 @@ UNITS_OF_DOUBLE, UNITS_OF_SINGLE = 1.0, 8.0
 MORE, MOST_JITTER = 10.0, 1e-5
 # Rows whose coordinates are computed at a time.
 PANEL = 256
+# Rows whose coordinates are gathered at a time.
+GATHERED = 4096
 # Rows for each landmark from which on they are multiplied by L^-1: quicker than to solve with L, once it is there.
 WORTH_AN_INVERSE = 4
 
@@ -191,13 +193,26 @@ def coordinate_weights(
     """w of each function, shape (m, k), from groups of coefficients of the rows at `indices` (see `Group`)."""
     weights = np.zeros((coordinates.shape[1], n_functions))
     for group in groups:
-        weights[:, group.outputs] += coordinates[indices[group.begin : group.end]].T @ group.coefficients
+        weights[:, group.outputs] += _summed(coordinates, indices[group.begin : group.end], group.coefficients)
     return weights
 
 
-def image(coordinates: FloatArray, beta: FloatArray) -> FloatArray:
-    """K^ beta, from the coordinates of all rows."""
-    return coordinates @ (coordinates.T @ beta)
+def image(coordinates: FloatArray, indices: IndexArray, beta: FloatArray) -> FloatArray:
+    """K^ beta, for the rows at `indices` and their coefficients."""
+    w = _summed(coordinates, indices, beta)
+    return np.concatenate([coordinates[some] @ w for some in _gathered(indices)])
+
+
+def _summed(coordinates: FloatArray, indices: IndexArray, beta: FloatArray) -> FloatArray:
+    total = np.zeros((coordinates.shape[1], *beta.shape[1:]))
+    for some, part in zip(_gathered(indices), _gathered(beta), strict=True):
+        total += coordinates[some].T @ part
+    return total
+
+
+def _gathered(of_rows: Array) -> list[Array]:
+    """A few rows at a time, since what is gathered of coordinates is a copy."""
+    return [of_rows[begin : begin + GATHERED] for begin in range(0, max(1, len(of_rows)), GATHERED)]
 
 
 def left_of_trace(coordinates: FloatArray, diagonal: FloatArray) -> tuple[float, float]:

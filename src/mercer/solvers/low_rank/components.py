@@ -28,9 +28,9 @@ class LowRankComponents:
 
 
 def components(coordinates: FloatArray, count: int) -> LowRankComponents:
-    """The `count` largest principal components of coordinates (n, m), in double precision."""
+    """The `count` largest principal components of coordinates (n, m), in double precision; centres them in place."""
     mean = coordinates.mean(axis=0)
-    centred = coordinates - mean
+    centred = np.subtract(coordinates, mean, out=coordinates)
     matrix = centred.T @ centred
     m, n = len(matrix), len(centred)
     values, directions = eigh(matrix, subset_by_index=(max(0, m - count), m - 1))
@@ -50,6 +50,6 @@ def _certificate(centred: FloatArray, values: FloatArray, vectors: FloatArray) -
     largest = float(values.max(initial=0.0)) or 1.0
     residuals = np.linalg.norm(centred @ (centred.T @ vectors) - vectors * values, axis=0) / largest
     grown = np.abs(vectors.T @ vectors - np.eye(vectors.shape[1]))
-    trace = float(np.sum(centred**2))
+    trace = float(np.vdot(centred, centred))
     explained = float(values.sum()) / trace if trace > 0.0 else 0.0
     return EigenCertificate(residuals, float(residuals.max(initial=0.0)), float(grown.max(initial=0.0)), explained)

@@ -13,7 +13,7 @@ from mercer._jit.threads import Stopped, one_blas_thread
 from mercer._types import FloatArray
 from mercer.solvers.result import Solution, Status
 from mercer.solvers.smooth.feature_newton import CoordinateSteps
-from mercer.solvers.smooth.feature_system import IteratedSystem, principal
+from mercer.solvers.smooth.feature_system import IteratedSystem, bytes_of_system
 from mercer.solvers.smooth.optimal_bias import flat
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Up to this many coordinates of all functions together, the Hessian is factored.
 FACTORED = 500
+# Doubles for each row and function: coefficients, values, probabilities, and what is computed of them.
+STATE = 15
 
 
 class Spanned:
@@ -35,14 +37,26 @@ class Spanned:
 
     def __abs__(self) -> "Spanned":
         """A bound on the entries: products of the lengths of the rows."""
-        return Spanned(np.linalg.norm(self.factor, axis=1)[:, None])
+        return Spanned(np.sqrt(np.einsum("ij,ij->i", self.factor, self.factor))[:, None])
+
+
+def bytes_beside(n: int, m: int, k: int, bias: str, *, in_single: bool) -> int:
+    """What `solve` takes at most beside coordinates (n, m) of k functions."""
+    r = m + (bias == "penalized")
+    copied, state = 8 * n * r * (bias == "penalized"), 8 * n * k * STATE
+    if k * r <= FACTORED:
+        return copied + state + 8 * n * (r + 1)
+    return copied + state + bytes_of_system(n, r, k, in_single)
 
 
 def solve(
     problem: "SmoothRisk", coordinates: FloatArray, *, tol: float, gap_tol: float | None, limits: "Limits",
-    start: FloatArray | None = None,
+    start: FloatArray | None = None, memory: float = np.inf,
 ) -> Solution:  # fmt: skip
-    """A `Solution` of a `KernelRisk` or `Multinomial` whose kernel matrix is that of coordinates (n, m)."""
+    """A `Solution` of a `KernelRisk` or `Multinomial` whose kernel matrix is that of coordinates (n, m).
+
+    With `memory` for it, products are in single precision as long as that is enough.
+    """
     n, k = len(coordinates), problem.n_functions
     factor = np.column_stack([coordinates, np.ones(n)]) if problem.bias == "penalized" else coordinates
     begin = np.zeros((n, k)) if start is None else problem.feasible(start).reshape(n, k)
@@ -50,8 +64,8 @@ def solve(
     try:
         with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             if k * factor.shape[1] > FACTORED:
-                factor = principal(factor)
-                system = IteratedSystem(factor, k, problem.bias == "free", limits.stop)
+                in_single = bytes_beside(n, coordinates.shape[1], k, problem.bias, in_single=True) <= memory
+                system = IteratedSystem(factor, k, problem.bias == "free", limits.stop, in_single)
             matrix: Any = Spanned(factor)
             steps = CoordinateSteps(problem, matrix, factor, tol, gap_tol, limits, begin, system)
             status = steps.run()

@@ -43,6 +43,8 @@ MOST_STEPS = 300
 # Share of the error that a step may leave at most, and of the goal that one which can reach it may leave.
 FORCING, LANDING = 0.3, 0.1
 MOST_CORRECTIONS = 10
+# Points whose rows of all functions are in memory at a time.
+ROWS_OF_A_PART = 1000
 # A violation counts as explained by rounding up to this multiple of it, if the gap shows a usable model.
 EXPLAINED, OF_USE = 100.0, 1e-2
 
@@ -311,22 +313,26 @@ class _Hessian:
         return None if failed else found
 
     def _by_rows(self) -> FloatArray | None:
-        rows = [(self._halves(c)[:, :, None] * self.inside[:, None, :]) for c in range(self.k)]
-        stacked = np.concatenate(rows, axis=2).reshape(-1, self.k * self.width)
         own = np.diag(self._penalty())[self._penalty() > 0]
         across = np.zeros((1, self.k * self.width))
         across[0, self.r :: self.width] = (self.shift / self.k) ** 0.5
-        try:
-            (upper,) = qr(np.concatenate([stacked, own, across]), mode="r", overwrite_a=True, check_finite=False)
-        except (LinAlgError, ValueError):
-            return None
-        return upper[: self.k * self.width]
+        upper = np.concatenate([own, across])
+        # Rows of all functions are many more than the columns, so they join the triangle a few at a time.
+        for begin in range(0, len(self.inside), ROWS_OF_A_PART):
+            upper = np.concatenate([self._stacked(slice(begin, begin + ROWS_OF_A_PART)), upper])
+            try:
+                (upper,) = qr(upper, mode="r", overwrite_a=True, check_finite=False)
+            except (LinAlgError, ValueError):
+                return None
+            upper = upper[: self.k * self.width]
+        return upper
 
-    def _halves(self, c: int) -> FloatArray:
-        """A' of a unit of the values of one function, for every point."""
-        unit = np.zeros((len(self.inside), self.k))
-        unit[:, c] = 1.0
-        return self.root.transposed_times(unit)
+    def _stacked(self, part: slice) -> FloatArray:
+        """A' of the values in (w, b) of some points, a row for each point and function."""
+        inside, root = self.inside[part], self.root.part(part)
+        units = [np.eye(self.k)[[c]].repeat(len(inside), axis=0) for c in range(self.k)]
+        rows = [root.transposed_times(unit)[:, :, None] * inside[:, None, :] for unit in units]
+        return np.concatenate(rows, axis=2).reshape(-1, self.k * self.width)
 
     def solved(self, right_w: FloatArray, right_b: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         """(dw, db) that solve the Newton system; None if rounding makes it unsolvable."""
