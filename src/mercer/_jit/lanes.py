@@ -17,6 +17,8 @@ LINE_BYTES = 256
 # Sums that are kept in registers at once: a loaded line and a number fit beside them in the 16 that AVX2 has, and the
 # latency of an addition is hidden.
 SUMS = 12
+# With fewer rows than this, most of `line_sums` is spent on the last one, repeated.
+FEWEST_ROWS = 8
 
 
 @intrinsic

@@ -15,7 +15,7 @@ def test_products_in_lines_are_inner_products(dtype, n, m, d, rng):
 
 
 def test_rows_that_stay_are_written_out_once(rng):
-    right, left = Rows(rng.normal(size=(50, 3))), Rows(rng.normal(size=(4, 3)))
+    right, left = Rows(rng.normal(size=(50, 3))), Rows(rng.normal(size=(8, 3)))
     expected = left.values @ right.values[:20].T
     np.testing.assert_allclose(left.dots(right.slice(0, 20)), expected, atol=1e-12)
     assert not right._panels
@@ -23,3 +23,10 @@ def test_rows_that_stay_are_written_out_once(rng):
     for _ in range(2):
         np.testing.assert_allclose(left.dots(right.slice(0, 20)), expected, atol=1e-12)
     assert list(right._panels) == [("lines", (0, 20))]
+
+
+def test_a_single_row_needs_no_lines(rng):
+    right, left = Rows(rng.normal(size=(50, 3))), Rows(rng.normal(size=(1, 3)))
+    right.stay = True
+    np.testing.assert_allclose(left.dots(right.slice(0, 20)), left.values @ right.values[:20].T, atol=1e-12)
+    assert not right._panels

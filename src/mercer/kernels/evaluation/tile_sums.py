@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
-from mercer._jit.lanes import line_sums
+from mercer._jit.lanes import FEWEST_ROWS, line_sums
 from mercer._jit.scratch import scratch
 from mercer._jit.vectors import vector_loop
 from mercer._types import Array, FloatArray, IndexArray
@@ -73,27 +73,32 @@ class TileSums(NamedTuple):
     end: int
     bounds: IndexArray  # where in the tile each part begins, and where the last one ends
     outputs: IndexArray  # the functions of each part
-    weights: Array  # a row for each item, with zeros after the weights of a few functions
+    weights: Array  # a row for each item
+    in_lines: bool  # whether rows of weights are filled up with zeros to lines
 
     @classmethod
-    def of_parts(cls, parts: list[Part], every: IndexArray, dtype: DTypeLike) -> Self:
-        """Consecutive parts, for entries in `dtype`; `every` lists all functions."""
-        begin, end, count = parts[0][0], parts[-1][1], parts[0][2].shape[1]
-        sizes = max(float(np.abs(part[2]).sum(axis=0).max(initial=0.0)) for part in parts)
-        is_line = 1 < count <= WIDEST_LINE
-        width = max(NARROWEST_LINE, 1 << (count - 1).bit_length()) if is_line else count
-        weights = np.zeros((end - begin, width), np.float64 if count == 1 or sizes > MOST_IN_SINGLE else dtype)
-        for first, last, own, _ in parts:
-            weights[first - begin : last - begin, :count] = own
-        bounds = np.array([*(part[0] for part in parts), end]) - begin
-        return cls(begin, end, bounds, np.array([every[part[3]] for part in parts]), weights)
+    def of_parts(cls, parts: list[Part], every: IndexArray, shape: tuple[int, DTypeLike]) -> Self:
+        """Consecutive parts, for so many rows of entries in this precision; `every` lists all functions."""
+        (rows, dtype), count = shape, parts[0][2].shape[1]
+        begin, end = parts[0][0], parts[-1][1]
+        weights = parts[0][2] if len(parts) == 1 else np.concatenate([part[2] for part in parts])
+        if count == 1 or any(np.abs(part[2]).sum(axis=0).max(initial=0.0) > MOST_IN_SINGLE for part in parts):
+            dtype = np.dtype(np.float64)
+        in_lines = 1 < count <= WIDEST_LINE and rows >= FEWEST_ROWS
+        if in_lines:
+            lines = np.zeros((end - begin, max(NARROWEST_LINE, 1 << (count - 1).bit_length())), dtype)
+            lines[:, :count] = weights
+            weights = lines
+        bounds = np.array([*(part[0] - begin for part in parts), end - begin])
+        outputs = np.array([every[part[3]] for part in parts])
+        return cls(begin, end, bounds, outputs, np.ascontiguousarray(weights, dtype), in_lines)
 
     def add(self, block: Array, out: FloatArray) -> None:
         """Add the sums of each row of entries to the functions of each part."""
         weights, (parts, count) = self.weights, self.outputs.shape
         if count == 1:
             _add_single(block, weights[:, 0], self.bounds, self.outputs[:, 0], out)
-        elif 1 < count <= WIDEST_LINE:
+        elif self.in_lines:
             width = weights.shape[1]
             room = scratch("tile sums", (len(block), width), weights.dtype)
             _add_few(block, weights, (weights.dtype.type(0),) * width, self.bounds, self.outputs, room, out)
@@ -103,8 +108,11 @@ class TileSums(NamedTuple):
                 _add_columns(block[:, own] @ weights[own], self.outputs[k], out)
 
 
-def joined(parts: Iterable[Part], most: int, n_functions: int, dtype: DTypeLike) -> list[TileSums]:
-    """Parts in tiles: since narrow ones are slow, neighbours share one of up to so many items."""
+def joined(parts: Iterable[Part], most: int, n_functions: int, shape: tuple[int, DTypeLike]) -> list[TileSums]:
+    """Parts in tiles: since narrow ones are slow, neighbours share one of up to so many items.
+
+    `shape` is how many rows of entries there will be, and their precision.
+    """
     every = np.arange(n_functions)
     found: list[list[Part]] = []
     for part in parts:
@@ -114,4 +122,4 @@ def joined(parts: Iterable[Part], most: int, n_functions: int, dtype: DTypeLike)
             last.append(part)
         else:
             found.append([part])
-    return [TileSums.of_parts(tile, every, dtype) for tile in found]
+    return [TileSums.of_parts(tile, every, shape) for tile in found]

@@ -257,9 +257,8 @@ def add_products(
 
     With a row to `start` from, nothing is added to what `out` holds, and the rows of `out` may be those at `places`.
     """
-    sums = [
-        (right.slice(tile.begin, tile.end), tile) for tile in joined(parts, longest(right), out.shape[1], left.dtype)
-    ]
+    joint = joined(parts, longest(right), out.shape[1], (len(left), left.dtype))
+    sums = [(right.slice(tile.begin, tile.end), tile) for tile in joint]
 
     def row_panel(rows: Span) -> None:
         begin, end = rows

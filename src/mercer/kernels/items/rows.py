@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from mercer._jit.lanes import FEWEST_ROWS
 from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer._types import Array, IndexArray
@@ -117,7 +118,7 @@ class Rows:
         that the next call in this thread reuses."""
         if self.is_sparse or right.is_sparse:
             return self.sparse.times(right.panels)
-        if right._whole is not None and right._whole.stay and 0 < self.n_features <= FEW_COLUMNS:
+        if right.has_lines and 0 < self.n_features <= FEW_COLUMNS and len(self) >= FEWEST_ROWS:
             return line_products(self.values, right.lines, len(right))
         # With a transpose of itself, `np.matmul` computes one triangle; `np.dot` does too, but copies it slowly.
         return np.matmul(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
@@ -129,6 +130,11 @@ class Rows:
         if self.n_features > MOST_LINES:
             return self.sparse.panels
         return self._remembered("panels", lambda: self.sparse.panels)
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether these rows are part of some that stay, so that to write them out pays."""
+        return self._whole is not None and self._whole.stay
 
     @property
     def lines(self) -> Array:
