@@ -10,6 +10,9 @@ from benchmarks.harness.peers import MERCER
 from benchmarks.harness.protocol import CAP, alternate, open_workers, surviving
 from benchmarks.sets.data import load
 
+# The larger floor of predictions: entries, and their products with coefficients by BLAS.
+WITH_SUMS = "predict with sums"
+
 
 @dataclass
 class Result:
@@ -37,9 +40,9 @@ class Entry:
     results: dict = field(default_factory=dict)
     floors: dict = field(default_factory=dict)
 
-    def over_floor(self, measure):
-        """What Mercer takes, in units of the floor of a measure; None where that is not known."""
-        ours, floor = self.results.get(MERCER.name), self.floors.get(measure)
+    def over_floor(self, measure, floor=None):
+        """What Mercer takes, in units of the floor of a measure, or of another; None where that is not known."""
+        ours, floor = self.results.get(MERCER.name), self.floors.get(floor or measure)
         return getattr(ours, measure).best / floor if ours and floor else None
 
 
@@ -103,7 +106,11 @@ def _floors(workers, entry, n_test):
     if seconds is None:
         return {}
     support = entry.results[MERCER.name].n_support
-    return {"fit": floor_seconds(entry.n, support, seconds), "predict": floor_seconds(n_test, support, seconds)}
+    floors = {"fit": floor_seconds(entry.n, support, seconds), "predict": floor_seconds(n_test, support, seconds)}
+    sums = surviving(only, lambda worker: worker.seconds_per_sum()).get(MERCER.name)
+    if sums is not None:
+        floors[WITH_SUMS] = floor_seconds(n_test, support, seconds + sums)
+    return floors
 
 
 def as_record(entry):

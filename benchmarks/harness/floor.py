@@ -24,6 +24,17 @@ def seconds_per_entry(X, gamma, clock=time.perf_counter):
     return min(_seconds(lambda: tiles.fill(kernel, panel, rows, out), clock) for _ in range(REPEATS)) / out.size
 
 
+def seconds_per_sum(dtype, functions, clock=time.perf_counter):
+    """Best time, for an entry, of the matrix product of a tile with the coefficients of this many functions, by BLAS.
+
+    The floor has no part for it. For several functions, no method that computes all their values can do without.
+    """
+    random = np.random.default_rng(0)
+    tile, coefficients = (random.random((PANEL, width)).astype(dtype) for width in (PANEL, functions))
+    out = np.empty((PANEL, functions), dtype)
+    return min(_seconds(lambda: np.matmul(tile, coefficients, out=out), clock) for _ in range(REPEATS)) / tile.size
+
+
 def _seconds(action, clock):
     start = clock()
     action()

@@ -1,5 +1,6 @@
 """Plain-text tables: a block when a row has been run, and a table of ratios at the end."""
 
+from benchmarks.harness.entry import WITH_SUMS
 from benchmarks.harness.verdict import summary, verdict
 
 
@@ -61,7 +62,7 @@ def print_summary(entries, measure="fit"):
     names = list(dict.fromkeys(name for entry in entries for name in entry.results))
     verdicts = [verdict(entry, measure) for entry in entries]
     headings = ("data", "n", "d", "C", "gamma", *(f"{name} s" for name in names), "ratio", "to", "counts", "excess")
-    headings += (f"{measure}/floor",)
+    headings += (f"{measure}/floor", *(("with sums",) if measure == "predict" else ()))
     rows = [_summary_row(entry, found, names, measure) for entry, found in zip(entries, verdicts, strict=True)]
     print(f"\n{measure}: minimum of the repeats\n{table(headings, rows)}\n{summary(verdicts)}", flush=True)
 
@@ -70,8 +71,9 @@ def _summary_row(entry, found, names, measure):
     times = [seconds(getattr(entry.results[name], measure).best) if name in entry.results else "-" for name in names]
     judged = ("-", "-", "-", "-") if found is None else _judged(found)
     row = (entry.data, entry.n, entry.d, f"{entry.C:g}", f"{entry.gamma:g}", *times, *judged)
-    times = entry.over_floor(measure)
-    return (*row, "-" if times is None else f"{times:.2f}")
+    floors = (measure, WITH_SUMS) if measure == "predict" else (measure,)
+    over = [entry.over_floor(measure, floor) for floor in floors]
+    return (*row, *("-" if times is None else f"{times:.2f}" for times in over))
 
 
 def _judged(found):

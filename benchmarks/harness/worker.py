@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from benchmarks.harness.floor import seconds_per_entry
+from benchmarks.harness.floor import seconds_per_entry, seconds_per_sum
 from benchmarks.harness.peers import coefficients
 from benchmarks.harness.resident import peak_bytes, reset_peak, resident_bytes
 from benchmarks.sets.data import load
@@ -79,6 +79,10 @@ class Bench:
     def seconds_per_entry(self, gamma):
         """Time of a kernel entry by Mercer's engine alone, on these very rows."""
         return seconds_per_entry(self.X, gamma)
+
+    def seconds_per_sum(self):
+        """For an entry, the time of the products with the coefficients of one vector of the last model."""
+        return seconds_per_sum(self.X.dtype, self.model.dual_coef_.shape[0])
 
     def memory(self):
         """Bytes resident now, and the peak."""

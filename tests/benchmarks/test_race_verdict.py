@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.harness.entry import Entry, Result, as_record
+from benchmarks.harness.entry import WITH_SUMS, Entry, Result, as_record
 from benchmarks.harness.objective import Optimality
 from benchmarks.harness.protocol import Timing
 from benchmarks.harness.report import print_entry, print_summary, table
@@ -64,6 +64,16 @@ def test_a_report_shows_every_contestant_and_the_floor(capsys):
     text = capsys.readouterr().out
     assert "sklearn" in text
     assert "fit / floor = 10.00" in text
+
+
+def test_predictions_are_compared_with_the_larger_floor_too(capsys):
+    row = entry(result(1.0), sklearn=result(2.0))
+    taken = row.results["mercer"].predict.best
+    row.floors = {"predict": taken / 3.0, WITH_SUMS: taken / 1.5}
+    print_summary([row], "predict")
+    heading, line = (text for text in capsys.readouterr().out.splitlines() if text.startswith(("data", "made")))
+    assert heading.endswith("predict/floor  with sums")
+    assert line.split()[-2:] == ["3.00", "1.50"]
 
 
 def test_table_aligns_columns():

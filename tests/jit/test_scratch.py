@@ -78,3 +78,12 @@ def test_no_two_modules_ask_for_memory_by_the_same_name():
                 names.setdefault(ast.literal_eval(node.args[0]), set()).add(path.name)
     assert len(names) > 5
     assert {name: modules for name, modules in names.items() if len(modules) > 1} == {}
+
+
+def test_what_is_borrowed_is_not_handed_out_again():
+    same = scratch("lent", (3, 4), np.float64)
+    assert scratch("lent", (3, 4), np.float64) is same
+    mine = borrow("lent", (3, 4), np.float64)
+    assert not np.shares_memory(scratch("lent", (3, 4), np.float64), mine)
+    give_back("lent", mine)
+    assert np.shares_memory(scratch("lent", (3, 4), np.float64), mine)

@@ -31,18 +31,29 @@ class Buffers:
 
     def __init__(self, reserve: int = 0) -> None:
         self._kept, self._reserve = {}, reserve
+        # The last array of each name: to make one takes as long as all else of a small tile.
+        self._last: dict[str, Array] = {}
 
     def __contains__(self, name: object) -> bool:
         return name in self._kept
 
     def get(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """An array with arbitrary contents, valid until `name` is asked for again."""
+        last = self._last.get(name)
+        if last is not None and last.shape == shape and last.dtype == dtype:
+            return last
         size = math.prod(shape) * np.dtype(dtype).itemsize
         kept = self._kept.get(name)
         if kept is None or kept.nbytes < size:
-            self._kept.pop(name, None)  # given back before a larger one is asked for
+            self.forget(name)  # given back before a larger one is asked for
             kept = self._kept[name] = self._room(size)
-        return kept[:size].view(dtype).reshape(shape)
+        last = self._last[name] = kept[:size].view(dtype).reshape(shape)
+        return last
+
+    def forget(self, name: str) -> None:
+        """Leave the memory of a name to those who hold arrays in it."""
+        self._kept.pop(name, None)
+        self._last.pop(name, None)
 
     def _room(self, size: int) -> Array:
         if size >= SMALLEST and self._reserve > size:
@@ -57,7 +68,7 @@ def borrow(name: str, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """An array that is the borrower's alone until it is handed to `give_back`."""
     mine = _mine()
     array = mine.get(name, shape, dtype)
-    mine._kept.pop(name)
+    mine.forget(name)
     return array
 
 
@@ -67,7 +78,9 @@ def give_back(name: str, array: Array) -> None:
     while isinstance(base.base, np.ndarray):
         base = base.base
     if base.nbytes <= KEEP and base.flags.c_contiguous:
-        _mine()._kept[name] = base.reshape(-1).view(np.uint8)
+        mine = _mine()
+        mine.forget(name)
+        mine._kept[name] = base.reshape(-1).view(np.uint8)
 
 
 def _mine() -> Buffers:

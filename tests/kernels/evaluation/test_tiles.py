@@ -117,6 +117,25 @@ def test_parts_add_to_the_outputs_that_they_name(rng):
     np.testing.assert_allclose(out, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("count", [1, 2, 9, 25, 40])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_parts_of_any_number_of_functions_start_from_a_row_at_places(count, dtype, rng):
+    kernel, n_functions = RBF(0.7), 45
+    (X, left), (Y, right) = prepared(kernel, 600, dtype, 1), prepared(kernel, 700, dtype, 2)
+    start, places = rng.normal(size=n_functions), rng.permutation(650)[:600]
+    parts = [
+        (begin, end, rng.normal(size=(end - begin, count)), rng.permutation(n_functions)[:count])
+        for begin, end in ((0, 3), (3, 200), (200, 700))
+    ]
+    out, expected = np.full((650, n_functions), np.inf), np.full((650, n_functions), np.inf)
+    tiles.add_products(kernel, left, right, parts, out, start=start, places=places)
+    expected[places] = start
+    K = np.exp(-0.7 * squared(X, Y))
+    for begin, end, weights, outputs in parts:
+        expected[np.ix_(places, outputs)] += K[:, begin:end] @ weights
+    np.testing.assert_allclose(out, expected, atol=1e-11 if dtype is np.float64 else 1e-4)
+
+
 @pytest.mark.parametrize("name", FORMULAS)
 def test_every_kernel_goes_through_every_question(name):
     kernel, formula = FORMULAS[name]

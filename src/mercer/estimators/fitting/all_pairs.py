@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from mercer.solvers.limits import Limits
 
 
-# Entries of pair matrices that are worth another thread.
-TURN = 20_000
+# Entries of pair matrices that are worth another thread, and turns that are enough for threads to share evenly.
+TURN, MOST_TURNS = 20_000, 12
 NOT_BEGUN = -2
 # Points whose gradients are compared with double precision.
 SAMPLE = 32
@@ -329,7 +329,7 @@ class PairsSolved:
         if sizes.sum() ** 2 + (len(sizes) - 2) * (sizes @ sizes) < 2 * TURN:
             return [(0, n_pairs)]
         work = np.cumsum(sizes[self._pairs].sum(axis=1) ** 2)
-        cuts = np.flatnonzero(np.diff(work // TURN)) + 1
+        cuts = np.flatnonzero(np.diff(work // max(TURN, work[-1] // MOST_TURNS))) + 1
         return list(pairwise([0, *cuts.tolist(), n_pairs]))
 
     def _leave_inaccurate(self, matrix: "StoredMatrix | EvaluatedMatrix", tol: float) -> None:

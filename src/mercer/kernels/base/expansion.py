@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer._errors import DataError
+from mercer._jit.lasting import lasting_empty
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray, Rows
 from mercer.kernels.base.single_precision import SAMPLE, SinglePrecision
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import MatrixItems
+from mercer.kernels.items.rows import Rows as PreparedRows
 
 if TYPE_CHECKING:
     from mercer.kernels.base.kernel import Kernel
@@ -79,7 +81,9 @@ class Expansion:
     def prepared(self, dtype: DTypeLike) -> Any:
         """The vectors in the kernel's own form; computed once for each precision."""
         if dtype not in self._prepared:
-            self._prepared[dtype] = self.prepare(self.vectors, dtype)
+            found = self._prepared[dtype] = self.prepare(self.vectors, dtype)
+            if isinstance(found, PreparedRows):
+                found.stay = True
         return self._prepared[dtype]
 
     def prepare(self, X: Rows, dtype: DTypeLike) -> Any:
@@ -94,19 +98,18 @@ class Expansion:
         In double precision, except for many rows given in single precision, where that is off by no more than
         `tolerance` (`single_precision`).
         """
-        rule = self._single_precision(X, tolerance)
-        if rule is None:
-            out = self._sums(self.prepare(X, np.float64), n_jobs)
-        else:
-            out = self._sums_in_both(X, rule, n_jobs)
-        if not np.isfinite(out).all():
+        out = lasting_empty((X.shape[0] if hasattr(X, "shape") else len(X), self.n_functions), np.float64)
+        for places, items in self._in_precisions(X, tolerance):
+            vectors = self.prepared(items.dtype)
+            tiles.add_products(
+                self.kernel, items, vectors, self._parts(), out, n_jobs, start=self.intercepts, places=places
+            )
+        # One pass without a temporary; if it overflows, each number decides.
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_finite = np.isfinite(out.sum())
+        if not (is_finite or np.isfinite(out).all()):
             raise DataError("the decision function overflows on X; scale X as the training data were scaled")
-        return out + self.intercepts
-
-    def _sums(self, items: Any, n_jobs: int | None) -> FloatArray:
-        """Sums of kernels without the intercepts."""
-        out = np.zeros((len(items), self.n_functions))
-        return tiles.add_products(self.kernel, items, self.prepared(items.dtype), self._parts(), out, n_jobs)
+        return out
 
     def _single_precision(self, X: Rows, tolerance: float) -> SinglePrecision | None:
         """What may be computed in single precision, or None if that is nothing, whatever the rows are."""
@@ -120,20 +123,21 @@ class Expansion:
                 found = self._rule = tolerance, SinglePrecision(self, tolerance)
         return None if found[1].reach < 0.0 else found[1]
 
-    def _sums_in_both(self, X: Rows, rule: SinglePrecision, n_jobs: int | None) -> FloatArray:
-        """The sums in single precision at near rows, and in double at the others; of all in double if too many are."""
+    def _in_precisions(self, X: Rows, tolerance: float) -> list[tuple[IndexArray | None, Any]]:
+        """The rows, prepared in the precision of each, and where they are: near rows in single precision, the others in
+        double, and all in double if too many are."""
+        rule = self._single_precision(X, tolerance)
+        if rule is None:
+            return [(None, self.prepare(X, np.float64))]
         with np.errstate(over="ignore"):
             items = self.prepare(X, np.float32)
             near = rule.near_rows(X, items)
         if near is None:
-            return self._sums(self.prepare(X, np.float64), n_jobs)
+            return [(None, self.prepare(X, np.float64))]
         if len(near) == len(items):
-            return self._sums(items, n_jobs)
+            return [(None, items)]
         far = np.delete(np.arange(len(items)), near)
-        out = np.empty((len(items), self.n_functions))
-        out[near] = self._sums(items.take(near), n_jobs)
-        out[far] = self._sums(self.prepare(X[far], np.float64), n_jobs)
-        return out
+        return [(near, items.take(near)), (far, self.prepare(X[far], np.float64))]
 
     def _parts(self) -> Iterator[tuple[int, int, FloatArray, slice | IndexArray]]:
         for group in self.groups:

@@ -8,17 +8,16 @@ block and a Gram matrix it receives the fraction done.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from mercer._jit.compile import jit
 from mercer._jit.scratch import scratch
 from mercer._jit.threads import Stopped, one_blas_thread, run_parallel, thread_count
-from mercer._jit.vectors import vector_loop
 from mercer._types import Array, ArrayLike, FloatArray, IndexArray
 from mercer.kernels._types import KernelTiles, Prepared, Span, Stop, Tiles
+from mercer.kernels.evaluation.tile_sums import Part, joined
 
 if TYPE_CHECKING:
     from mercer.kernels.gram.packed_triangle import Triangle
@@ -242,63 +241,6 @@ def product(
     return out.reshape(len(left), *coefficients.shape[1:])
 
 
-@jit
-def _add_sums(block: Array, weights: Array, out: Array) -> None:
-    """out[i] += sum_j block[i, j] weights[j], accumulated in double precision."""
-    vector_loop()
-    for i in range(block.shape[0]):
-        row = block[i]
-        total = 0.0
-        for j in range(weights.shape[0]):
-            total += row[j] * weights[j]
-        out[i] += total
-
-
-@jit
-def _add_columns(sums: Array, places: IndexArray, out: Array) -> None:
-    """out[i, places[k]] += sums[i, k]; NumPy takes five times as long, as it copies what is added to."""
-    for i in range(sums.shape[0]):
-        row, target = sums[i], out[i]
-        for k in range(places.shape[0]):
-            target[places[k]] += row[k]
-
-
-def _summable(weights: FloatArray, dtype: DTypeLike) -> FloatArray:
-    """Weights in the precision in which a tile's sums with them stay accurate.
-
-    A sum in single precision has an error of about 6e-8 times the sum of the absolute values of its terms.
-    """
-    weights = np.ascontiguousarray(weights, np.float64)
-    if weights.shape[1] == 1 or np.abs(weights).sum(axis=0).max(initial=0.0) > 1e3:
-        return weights
-    return weights.astype(dtype)
-
-
-def _add_weighted(block: Array, weights: FloatArray, places: IndexArray, out: FloatArray) -> None:
-    """Add the sums of each row with each column of weights to the columns `places` of `out`."""
-    if len(places) == 1:
-        _add_sums(block, weights[:, 0], out[:, places[0]])
-    else:
-        # In this order BLAS takes two thirds to half as long as for the transpose, where there are few columns.
-        _add_columns(block @ weights, places, out)
-
-
-Part: TypeAlias = tuple[int, int, FloatArray, slice | IndexArray]
-"""(begin, end, weights, outputs) of right-hand items begin..end."""
-
-
-def _joined(parts: Iterable[Part], most: int) -> list[tuple[int, int, list[Part]]]:
-    """(begin, end, parts) of tiles: since narrow ones are slow, neighbours share one of up to so many items."""
-    found: list[tuple[int, int, list[Part]]] = []
-    for part in parts:
-        if found and found[-1][1] == part[0] and part[1] - found[-1][0] <= most:
-            first, _, own = found.pop()
-            found.append((first, part[1], [*own, part]))
-        else:
-            found.append((part[0], part[1], [part]))
-    return found
-
-
 def add_products(
     kernel: Tiles,
     left: Prepared,
@@ -307,32 +249,33 @@ def add_products(
     out: FloatArray,
     n_jobs: int | None = None,
     stop: Stop | None = None,
+    start: FloatArray | None = None,
+    places: IndexArray | None = None,
 ) -> FloatArray:
     """For each part (begin, end, weights, outputs), with at most TILE right-hand items,
-    add K(left, right[begin:end]) @ weights to out[:, outputs]."""
-    every = np.arange(out.shape[1])
-    prepared = [
-        (
-            right.slice(first, last),
-            [
-                (slice(b - first, e - first), _summable(weights, left.dtype), every[where])
-                for b, e, weights, where in own
-            ],
-        )
-        for first, last, own in _joined(parts, longest(right))
-    ]
+    add K(left, right[begin:end]) @ weights to out[:, outputs].
+
+    With a row to `start` from, nothing is added to what `out` holds, and the rows of `out` may be those at `places`.
+    """
+    joint = joined(parts, longest(right), out.shape[1], (len(left), left.dtype))
+    sums = [(right.slice(tile.begin, tile.end), tile) for tile in joint]
 
     def row_panel(rows: Span) -> None:
         begin, end = rows
-        points = left.slice(begin, end)
-        for items, sums in prepared:
+        points, target = left.slice(begin, end), out[begin:end]
+        if start is not None:
+            # What is written for the first time stays in the cache for the sums.
+            target = target if places is None else scratch("at places", target.shape, target.dtype)
+            target[:] = start
+        for items, tile in sums:
             unless(stop)
             block = scratch("block", (end - begin, len(items)), left.dtype)
             kernel.tile(points, items, block, 0, 0)
-            for columns, weights, places in sums:
-                _add_weighted(block[:, columns], weights, places, out[begin:end])
+            tile.add(block, target)
+        if places is not None:
+            out[places[begin:end]] = target
 
-    beside = max((len(items) for items, _ in prepared), default=0)
+    beside = max((len(items) for items, _ in sums), default=0)
     length = _length_beside(beside) if longest(left) == TILE else longest(left)
     run_parallel(row_panel, spans(len(left), length), _workers(n_jobs, len(left) * len(right), left), stop)
     return out

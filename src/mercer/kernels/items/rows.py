@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from mercer._jit.lanes import FEWEST_ROWS
 from mercer._jit.once import computed_once
 from mercer._jit.scratch import scratch
 from mercer._types import Array, IndexArray
 from mercer.kernels._types import T
 from mercer.kernels.evaluation.exact_distances import negative_half_squares
 from mercer.kernels.items.column_statistics import squared_lengths
+from mercer.kernels.items.line_products import FEW_COLUMNS, in_lines, line_products
 from mercer.kernels.items.sparse_rows import MOST_LINES, SPARSE_COST, Panels, SparseRows, is_mostly_zeros
 
 
@@ -37,6 +39,8 @@ class Rows:
         values: Any  # an array, or `SparseRows` where `is_sparse`
 
     by_differences = False
+    # Whether these rows are right-hand sides again and again, so that it pays to write them out for that.
+    stay = False
 
     def __init__(self, values: Any, norms: Array | None = None, by_differences: bool = False) -> None:
         self.by_differences = by_differences
@@ -114,6 +118,8 @@ class Rows:
         that the next call in this thread reuses."""
         if self.is_sparse or right.is_sparse:
             return self.sparse.times(right.panels)
+        if right.has_lines and 0 < self.n_features <= FEW_COLUMNS and len(self) >= FEWEST_ROWS:
+            return line_products(self.values, right.lines, len(right))
         # With a transpose of itself, `np.matmul` computes one triangle; `np.dot` does too, but copies it slowly.
         return np.matmul(self.values, right.transposed, out=scratch("dots", (len(self), len(right)), self.dtype))
 
@@ -126,10 +132,20 @@ class Rows:
         return self._remembered("panels", lambda: self.sparse.panels)
 
     @property
+    def has_lines(self) -> bool:
+        """Whether these rows are part of some that stay, so that to write them out pays."""
+        return self._whole is not None and self._whole.stay
+
+    @property
+    def lines(self) -> Array:
+        """The rows written out for dense ones beside them. The rows from which these were sliced keep them."""
+        return self._remembered("lines", lambda: in_lines(self.values))
+
+    @property
     def transposed(self) -> Array:
         """The transpose in C order, for many features: beside few rows BLAS takes up to half as long again with
         a view. The rows from which these were sliced keep it."""
-        if self.n_features <= 64:
+        if self.n_features <= FEW_COLUMNS:
             return self.values.T
         return self._remembered("transposed", lambda: np.ascontiguousarray(self.values.T))
 

@@ -10,6 +10,8 @@ matrix of its own. What `solve_plain` or `step_plain` do not finish is left to t
 import numpy as np
 
 from mercer._jit.compile import jit
+from mercer._jit.scratch import scratch
+from mercer._jit.vectors import vector_loop
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.solvers.dual_qp.block_steps import solve_in_precision
 
@@ -20,20 +22,26 @@ STEPS, ENDING, VIOLATION, BIAS, DUAL = range(5)
 
 
 @jit
-def _gathered(K: Array, pair: tuple[int, int, int, int]) -> Array:
-    """The entries of a pair, rows padded with zeros."""
+def _gathered(K: Array, pair: tuple[int, int, int, int], room: Array) -> Array:
+    """The entries of a pair, rows padded with zeros, in `room`: fresh memory for each would take longer to touch than
+    they take to copy."""
+    vector_loop()
     first, last, other_first, other_last = pair
     own, m = last - first, last - first + other_last - other_first
-    matrix = np.empty((m, (m + LANES - 1) // LANES * LANES), K.dtype)
+    width = (m + LANES - 1) // LANES * LANES
+    matrix = room[: m * width].reshape(m, width)
     for k in range(m):
         source, target = K[first + k if k < own else other_first + k - own], matrix[k]
-        for c in range(own):
-            target[c] = source[first + c]
-        for c in range(own, m):
-            target[c] = source[other_first - own + c]
-        for c in range(m, target.shape[0]):
-            target[c] = 0
+        _copy(source[first:last], target[:own])
+        _copy(source[other_first:other_last], target[own:m])
+        target[m:] = 0
     return matrix
+
+
+@jit
+def _copy(source: Array, target: Array) -> None:
+    for c in range(target.shape[0]):
+        target[c] = source[c]
 
 
 @jit
@@ -76,7 +84,8 @@ def pair_matrix(
     upper: FloatArray,
 ) -> Array:
     """The matrix of a pair; its signs and bounds are written."""
-    matrix = _gathered(K, pair)
+    m = pair[1] - pair[0] + pair[3] - pair[2]
+    matrix = _gathered(K, pair, np.empty(m * (m + LANES), K.dtype))
     _set_up(matrix, pair[1] - pair[0], _of_pair(box, pair), _of_pair(ridge, pair), signs, lower, upper)
     return matrix
 
@@ -127,7 +136,6 @@ def solve_class_pair(
     report[STEPS], report[ENDING], report[VIOLATION], report[BIAS], report[DUAL] = steps, ending, violation, bias, dual
 
 
-@jit
 def solve_class_pairs(
     K: Array,
     edges: IndexArray,
@@ -164,11 +172,30 @@ def solve_class_pairs(
     report : ndarray (n_pairs, 5)
         Receives STEPS, ENDING, VIOLATION, BIAS and DUAL objective.
     """
+    most = 2 * int((edges[1:] - edges[:-1]).max())
+    room = scratch("pair", (most * (most + LANES),), K.dtype)
+    problems = K, edges, pairs, box, ridge
+    _solve_class_pairs(problems, convex, tol, max_iter, begin, end, table, report, room)
+
+
+@jit
+def _solve_class_pairs(
+    problems: tuple[Array, IndexArray, IndexArray, FloatArray, FloatArray],
+    convex: bool,
+    tol: float,
+    max_iter: int,
+    begin: int,
+    end: int,
+    table: FloatArray,
+    report: FloatArray,
+    room: Array,
+) -> None:
+    K, edges, pairs, box, ridge = problems
     coefficients = np.empty(largest_pair(edges))
     for p in range(begin, end):
         i, j = pairs[p, 0], pairs[p, 1]
         pair = (edges[i], edges[i + 1], edges[j], edges[j + 1])
-        matrix, own = _gathered(K, pair), pair[1] - pair[0]
+        matrix, own = _gathered(K, pair, room), pair[1] - pair[0]
         beta = coefficients[: matrix.shape[0]]
         solve_class_pair(
             matrix, own, _of_pair(box, pair), _of_pair(ridge, pair), convex, tol, max_iter, beta, report[p]
