@@ -19,6 +19,7 @@ from mercer._types import Array, FloatArray, IndexArray
 from mercer.problems.linear.block_machine import RowLosses
 from mercer.solvers.blocks.responses import Losses, Responses
 from mercer.solvers.blocks.row_sums import row_dots, row_sums, scaled_rows
+from mercer.solvers.blocks.triangle import matrix_of, triangle_of
 
 # Fractions of a step at which the slope is evaluated, in case the full step is too long.
 PARTS = np.array([0.003, 0.01, 0.03, 0.1, 0.25, 0.5])
@@ -122,7 +123,7 @@ class Response:
     moving, idle : int
         Rows whose response moves, and rows without any.
     H : ndarray (m + 1, m + 1) or None
-        In the precision asked for: its sums are what takes long.
+        Symmetric, in the precision asked for: its sums are what takes long.
     """
 
     up: FloatArray
@@ -149,6 +150,14 @@ class Response:
             self.idle + other.idle,
             None if self.H is None or other.H is None else self.H + other.H,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The matrix dominates what goes from one process to another.
+        return {**vars(self), "H": None if self.H is None else triangle_of(self.H)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        triangle = state["H"]
+        vars(self).update(state, H=None if triangle is None else matrix_of(triangle))
 
     def __iadd__(self, other: Self) -> "Response":
         # The matrix dominates the memory.
