@@ -120,6 +120,14 @@ def _encoded(column: "ArrowArray | ChunkedArray") -> "ArrowArray":
     return found if not isinstance(found, pa.ChunkedArray) else pa.concat_arrays(found.chunks)
 
 
+def words_and_places(column: "ArrowArray | ChunkedArray") -> tuple[list[str], Array] | None:
+    """The distinct texts of a column, and the place of each row's among them; None if it is no text, or has gaps."""
+    if not is_text(column.type) or column.null_count:
+        return None
+    encoded = _encoded(column)
+    return encoded.dictionary.to_pylist(), values_of(encoded.indices)
+
+
 def _texts(encoded: "ArrowArray") -> Array:
     """Texts as objects, each distinct one created once."""
     words = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mercer.kernels.items.column_statistics import moved, squared_lengths, summary
+from mercer.kernels.items.column_statistics import mean_and_squares, moved, squared_lengths, summary, to_scale
 
 ROWS = arrays(
     st.sampled_from([np.float32, np.float64]),
@@ -49,3 +49,25 @@ def test_any_layout_and_any_real_type(change):
 def test_a_mean_far_from_zero_is_exact_to_double_precision():
     X = np.full((10_000, 3), 16_777_217.0) + np.arange(10_000)[:, None]
     np.testing.assert_allclose(summary(X).means, X.mean(axis=0), rtol=1e-14)
+
+
+@given(
+    numbers=arrays(np.float64, st.integers(1, 300), elements=st.floats(-1000.0, 1000.0)),
+    far=st.sampled_from([0.0, 1e12]),
+)
+def test_a_mean_and_squares_lose_no_digits(numbers, far):
+    there = numbers + far
+    mean, squares = mean_and_squares(there)
+    exact = np.array(there, np.longdouble)
+    assert mean == pytest.approx(float(exact.mean()), rel=1e-15, abs=1e-12)
+    assert squares == pytest.approx(float(np.square(exact - exact.mean()).sum()), rel=1e-11, abs=1e-18 * far**2 + 1e-18)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_shows_in_the_sums(bad):
+    numbers, out = np.ones(100), np.empty(100, np.float32)
+    assert to_scale(numbers, 0.5, 2.0, out) == 100.0
+    np.testing.assert_array_equal(out, 1.0)
+    numbers[77] = bad
+    assert not np.isfinite(to_scale(numbers, 0.5, 2.0, out))
+    assert not np.isfinite(mean_and_squares(numbers)[0])

@@ -66,6 +66,41 @@ def test_tubes_have_the_objective_of_the_solver_in_memory(loss, bias):
     assert found.certificate.primal == pytest.approx(told.primal, rel=1e-7)
 
 
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "pinball"])
+@pytest.mark.parametrize("C", [0.01, 100.0])
+@pytest.mark.parametrize("far", [1e3, -1e6])
+def test_a_free_bias_finds_targets_far_from_zero(far, C, loss):
+    """Rounded over the spread of the targets alone, the losses of far residuals have no curvature."""
+    X, _, f = rows(160)
+    near, there = (
+        solve(blocks_of(X), BlockMachine(t, C, loss, epsilon=0.01, bias="free"), gap_tol=1e-4) for t in (f, f + far)
+    )
+    assert there.status == Status.OPTIMAL
+    assert there.certificate.primal == pytest.approx(near.certificate.primal, rel=3e-4)
+    assert there.iterations <= 1.2 * near.iterations + 2
+    assert there.bias == pytest.approx(far, rel=1e-2)
+
+
+@pytest.mark.parametrize("bias", ["penalized", "none"])
+def test_targets_that_a_bias_does_not_reach_take_few_steps(bias):
+    X, _, f = rows()
+    machine = BlockMachine(f + 1e6, 1e4, "epsilon_insensitive", epsilon=0.01, bias=bias)
+    found = solve(blocks_of(X * np.geomspace(0.01, 100.0, 8)), machine, gap_tol=1e-4, limits=Limits(max_iter=40))
+    assert found.status == Status.OPTIMAL
+
+
+def test_a_step_may_be_too_long_by_many_powers_of_ten():
+    """Two rows are left in the rounded zone, for six unknowns."""
+    rng = np.random.default_rng(0)
+    X, scales = rng.normal(size=(40, 5)), np.geomspace(0.01, 100.0, 5)
+    f = X @ rng.normal(size=5) + 0.8 * rng.normal(size=40)
+    machine = BlockMachine(f, 1e4, "epsilon_insensitive", epsilon=1.0, bias="free")
+    _, told = reference(X * scales, LinearTube(f, np.full(40, 1e4), "epsilon_insensitive", "free", epsilon=1.0))
+    found = solve(blocks_of(X * scales, 16), machine, gap_tol=1e-4)
+    assert found.status == Status.OPTIMAL
+    assert found.certificate.primal == pytest.approx(told.primal, rel=2e-4)
+
+
 @pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["logistic", "huber", "pinball", "squared"])
 def test_other_losses_close_their_gap(loss, bias):

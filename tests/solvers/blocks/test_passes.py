@@ -13,7 +13,8 @@ from mercer.solvers.blocks.passes import Evaluation, Response, combinations, pro
 def response(seed, H=True):
     rng = np.random.default_rng(seed)
     vectors = [rng.normal(size=m) for m in (3, 3, 2, 2, 2)]
-    return Response(*vectors, *rng.normal(size=2), *rng.integers(1, 9, 2), rng.normal(size=(4, 4)) if H else None)
+    Z = rng.normal(size=(4, 4))
+    return Response(*vectors, *rng.normal(size=2), *rng.integers(1, 9, 2), Z + Z.T if H else None)
 
 
 @pytest.mark.parametrize("in_place", [False, True])

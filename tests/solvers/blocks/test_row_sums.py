@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.solvers.blocks.row_sums import row_dots, row_sums
+from mercer.solvers.blocks.row_sums import row_dots, row_sums, scaled_rows
 
 
 @pytest.fixture(params=[(200, 7), (131, 64), (3, 1), (0, 5)])
@@ -29,3 +29,13 @@ def test_sums_are_numpys_and_rows_of_factor_zero_are_not_looked_at(rng, shape, d
     rows[~factors.any(axis=0)] = np.nan
     rows.flags.writeable = False
     np.testing.assert_allclose(row_sums(rows, factors), truth, atol=tolerance * max(1, shape[0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("constant", [0.0, 3.0])
+def test_rows_are_scaled_with_the_constant_last(rng, shape, dtype, constant):
+    rows, places = rng.normal(size=shape).astype(np.float32), np.flatnonzero(rng.random(shape[0]) < 0.5)
+    factors, out = rng.random(len(places)).astype(dtype), np.empty((len(places), shape[1] + 1), dtype)
+    scaled_rows(rows, places, factors, constant, out)
+    wide = np.column_stack([rows[places], np.full(len(places), constant)])
+    np.testing.assert_allclose(out, factors[:, None] * wide.astype(dtype), rtol=1e-6)

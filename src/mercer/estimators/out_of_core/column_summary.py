@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer._types import Array, BoolArray, FloatArray
+from mercer.kernels.items.column_statistics import mean_and_squares
 from mercer.kernels.table.column import Column
 from mercer.kernels.table.column_frame import TRUTH, ColumnFrame
 
@@ -86,18 +87,17 @@ class ColumnSummary:
     def of(cls, values: Values, block: int) -> "ColumnSummary":
         """The summary of one block."""
         if values.numbers is not None and len(values.numbers):
-            mean = float(values.numbers.mean())
+            mean, squares = mean_and_squares(np.ascontiguousarray(values.numbers))
             if np.isfinite(mean):  # then none is missing
-                apart = values.numbers - mean
-                return cls({values.kind: block}, len(apart), 0, mean, float(apart @ apart))
+                return cls({values.kind: block}, len(values.numbers), 0, mean, squares)
         missing = int(np.count_nonzero(values.missing))
         n = len(values.missing) - missing
         kinds = {values.kind: block} if n else {}
         if values.numbers is None:
             return cls(kinds, n, missing, labels=Counter(label for label in values.labels or () if label is not None))
-        numbers = values.numbers if not missing else values.numbers[~np.isnan(values.numbers)]
-        mean = float(numbers.mean()) if n else 0.0
-        return cls(kinds, n, missing, mean, float(np.square(numbers - mean).sum()))
+        numbers = np.ascontiguousarray(values.numbers[~np.isnan(values.numbers)])
+        mean, squares = mean_and_squares(numbers) if n else (0.0, 0.0)
+        return cls(kinds, n, missing, mean, squares)
 
     def add(self, other: "ColumnSummary") -> None:
         """The same with the rows of a later block."""

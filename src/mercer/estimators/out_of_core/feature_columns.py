@@ -46,16 +46,16 @@ class NumberColumn:
 
     def fill(self, found: Values, made: Made, at: int, where: Where) -> None:
         """Write its features for some rows, the first at `at`."""
-        numbers, missing = self._numbers(found, where), None
+        numbers, column = self._numbers(found, where), made.column(at)
         # NaN and infinity propagate to the sum: one check in the usual case that there are none.
-        if not np.isfinite(numbers.sum()):
-            missing = np.isnan(numbers)
-            if not np.isfinite(numbers[~missing]).all():
-                row = int(np.flatnonzero(~np.isfinite(numbers) & ~missing)[0])
-                raise DataError(f"{where(row)}, column {self.name!r}: a finite number was expected, got {numbers[row]}")
-            numbers = np.where(missing, self.filling, numbers)
-        to_scale(numbers, self.mean, 1.0 / self.deviation, made.column(at))
-        if missing is not None and self.has_missing:
+        if np.isfinite(to_scale(numbers, self.mean, 1.0 / self.deviation, column)):
+            return
+        missing = np.isnan(numbers)
+        if not np.isfinite(numbers[~missing]).all():
+            row = int(np.flatnonzero(~np.isfinite(numbers) & ~missing)[0])
+            raise DataError(f"{where(row)}, column {self.name!r}: a finite number was expected, got {numbers[row]}")
+        to_scale(np.where(missing, self.filling, numbers), self.mean, 1.0 / self.deviation, column)
+        if self.has_missing:
             rows = np.flatnonzero(missing)
             made.put(rows, at + 1, np.ones(len(rows)))
 

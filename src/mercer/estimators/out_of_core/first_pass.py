@@ -1,13 +1,13 @@
 """The first pass over blocks: summaries of the columns, and all targets, before anything is fitted."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer._errors import DataError
-from mercer._types import Array
+from mercer._types import Array, IndexArray
 from mercer.estimators.out_of_core.column_summary import ColumnSummary, joined, values_of
 from mercer.estimators.out_of_core.progress import Progress
 from mercer.io.blocks.blocks import Blocks
@@ -65,15 +65,14 @@ def summary_of_block(
             beside[name] = array
         if name in names:
             values = values_of(name, array, _kind(blocks, name))
-            numbers = values.numbers
-            # NaN and infinity propagate to the sum.
-            if numbers is not None and not np.isfinite(numbers.sum()) and np.isinf(numbers).any():
+            found[name], numbers = ColumnSummary.of(values, i), values.numbers
+            # Infinity propagates to the mean.
+            if numbers is not None and not np.isfinite(found[name].mean) and np.isinf(numbers).any():
                 row = int(np.flatnonzero(np.isinf(numbers))[0])
                 raise DataError(
                     f"{blocks.place(i, row)}, column {name!r}: a finite number was expected, got "
                     f"{numbers[row]}; correct it, or leave the row out"
                 )
-            found[name] = ColumnSummary.of(values, i)
     return found, beside
 
 
@@ -99,15 +98,30 @@ def _require_texts(blocks: Blocks, name: str, summary: ColumnSummary) -> None:
 
 def all_targets(blocks: Blocks, n_jobs: int | None = None, stop: Any = None) -> tuple[list[Array], Array | None]:
     """(targets of each block, weights of all rows or None); a DataError names the block whose targets differ."""
+    parts, weights = _all_parts(blocks, _targets_of_block, n_jobs, stop)
+    return [y for (y,) in parts], weights
+
+
+def all_labels(
+    blocks: Blocks, n_jobs: int | None = None, stop: Any = None
+) -> tuple[list[tuple[Array, IndexArray]], Array | None]:
+    """(the distinct targets of each block with the place of each row's among them, weights of all rows or None)."""
+    return _all_parts(blocks, _labels_of_block, n_jobs, stop)
+
+
+def _all_parts(
+    blocks: Blocks, read: Callable[..., tuple[Any, Array | None]], n_jobs: int | None, stop: Any
+) -> tuple[list[Any], Array | None]:
+    """What `read` makes of the targets of each block, themselves or their labels first, and the weights."""
     if not blocks.has_targets:
         raise DataError("the blocks have no target to learn from; name it: Blocks(..., target=...)")
     pool = LocalBlocks(lambda i, _dtype: i, blocks.sizes, 0, n_jobs, stop)
-    found = list(pool.map(_targets_of_block, (blocks,), [()] * len(blocks), float))
-    parts = [y for y, _ in found]
-    first = parts[0].dtype.kind == "U"
+    found = list(pool.map(read, (blocks,), [()] * len(blocks), float))
+    parts = [part for part, _ in found]
+    first = parts[0][0].dtype.kind == "U"
     for i, part in enumerate(parts):
-        if (part.dtype.kind == "U") != first:
-            return _again_as_texts(blocks, i, n_jobs, stop)
+        if (part[0].dtype.kind == "U") != first:
+            return _all_parts(_as_texts(blocks, i), read, n_jobs, stop)
     given = [weights for _, weights in found]
     if all(weights is None for weights in given):
         return parts, None
@@ -117,15 +131,21 @@ def all_targets(blocks: Blocks, n_jobs: int | None = None, stop: Any = None) -> 
     return parts, np.concatenate(given)
 
 
-def _targets_of_block(i: int, blocks: Blocks) -> tuple[Any, Array | None]:
-    return blocks.targets(i)
+def _targets_of_block(i: int, blocks: Blocks) -> tuple[tuple[Any], Array | None]:
+    y, weights = blocks.targets(i)
+    return (y,), weights
 
 
-def _again_as_texts(blocks: Blocks, i: int, n_jobs: int | None, stop: Any) -> tuple[list[Array], Array | None]:
+def _labels_of_block(i: int, blocks: Blocks) -> tuple[tuple[Array, IndexArray], Array | None]:
+    labels, places, weights = blocks.labels_of(i)
+    return (labels, places.astype(np.int32)), weights
+
+
+def _as_texts(blocks: Blocks, i: int) -> Blocks:
     """For CSV: a target that is numeric in one block and has words in another is text."""
     again = blocks.with_target_as_text()
     if again is None:
         raise DataError(
             f"{blocks.place(i)}: targets are texts here and numbers in block 0, or the reverse; write them as one type"
         )
-    return all_targets(again, n_jobs, stop)
+    return again

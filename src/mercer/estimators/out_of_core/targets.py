@@ -7,7 +7,7 @@ import numpy as np
 from mercer._errors import DataError
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.estimators.fitting.inputs import LARGEST_TARGET, classes_and_codes
-from mercer.estimators.out_of_core.first_pass import all_targets
+from mercer.estimators.out_of_core.first_pass import all_labels, all_targets
 from mercer.io.blocks.blocks import Blocks
 
 
@@ -21,9 +21,7 @@ def note_columns(model: Any, blocks: Blocks) -> None:
 
 def labels_of(blocks: Blocks, n_jobs: int | None, stop: Any) -> tuple[Array, IndexArray, FloatArray | None]:
     """(classes, the index of each row's label among them, weights or None), from a pass over the targets alone."""
-    parts, weights = all_targets(blocks, n_jobs, stop)
-    found = [np.unique(part, return_inverse=True) for part in parts]
-    parts.clear()
+    found, weights = all_labels(blocks, n_jobs, stop)
     classes = np.unique(np.concatenate([labels for labels, _ in found]))
     if classes.dtype.kind == "f" and not (classes == np.rint(classes)).all():
         raise DataError("Unknown label type: the targets are quantities, not classes; LinearSVR learns them")

@@ -11,7 +11,7 @@ import numpy as np
 from mercer._errors import DataError, MissingExtraError
 from mercer._types import Array
 from mercer.io.blocks.reader import joined, rows_of_block
-from mercer.io.tables import column_array, is_text
+from mercer.io.tables import column_array, is_text, words_and_places
 
 if TYPE_CHECKING:
     from pyarrow import ChunkedArray, DataType, Schema
@@ -73,11 +73,24 @@ class ArrowFiles:
                 )
 
     def columns(self, i: int, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
+        with self._opened(i, names) as read:
+            yield from self._columns.arrays(names, read)
+
+    def words(self, i: int, name: str) -> tuple[list[str], Array] | None:
+        """The distinct texts of a column of block i, and the place of each row's; None if not all are texts."""
+        if self.kinds[name] != "text" or self._columns.is_in_list(name):
+            return None
+        with self._opened(i, [name]) as read:
+            return words_and_places(read(name))
+
+    @contextmanager
+    def _opened(self, i: int, names: Sequence[str]) -> Iterator[Callable[[str], Any]]:
+        """What reads a column of block i by its name; an error names the block."""
         k, begin, end = self._parts[i]
         opened = _open_parquet if _is_parquet(self.paths[k]) else _open_ipc
         try:
             with opened(self.paths[k], [name for name in names if self.kinds[name] == "text"]) as read:
-                yield from self._columns.arrays(names, lambda name: read(name, begin, end))
+                yield lambda name: read(name, begin, end)
         except (pyarrow().ArrowException, OSError, EOFError, IndexError, UnicodeDecodeError) as error:
             raise DataError(f"{self.place(i)}: cannot be read: {error}; was the file cut short?") from error
 
@@ -148,6 +161,10 @@ class Columns:
             self.types.update(dict.fromkeys(names, str(field.type)))
             if is_list:
                 self._within.update({name: (field.name, k) for k, name in enumerate(names)})
+
+    def is_in_list(self, name: str) -> bool:
+        """Whether a column is a place of equal-length lists."""
+        return name in self._within
 
     def arrays(self, names: Sequence[str], read: Callable[[str], Any]) -> Iterator[tuple[str, Array]]:
         """(name, values) of some columns, each read once by `read(name)`."""

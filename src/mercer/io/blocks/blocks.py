@@ -11,11 +11,11 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer._errors import DataError, ParameterError
-from mercer._types import Array
+from mercer._types import Array, IndexArray
 from mercer.io.blocks.choice import ChosenMatrix, ChosenTable, RowChoice
 from mercer.io.blocks.mapped import FeatureMap, MappedRows
 from mercer.io.blocks.open import open_reader
-from mercer.io.blocks.reader import MatrixReader, TableReader
+from mercer.io.blocks.reader import MatrixReader, TableReader, sorted_words
 from mercer.io.blocks.stack import Room, Stack, fresh
 from mercer.io.csv.lines import MISSING
 from mercer.io.csv.numbers import Form, value_of
@@ -304,6 +304,17 @@ class Blocks:
         """(targets, weights) of block i; None for those that are absent."""
         return self._kept[i] if i in self._kept else self._read_targets(i)
 
+    def labels_of(self, i: int) -> tuple[Array, IndexArray, Array | None]:
+        """(the distinct targets of block i, sorted, the place of each row's among them, weights or None)."""
+        if isinstance(self._reader, MappedRows):
+            return self._reader.blocks.labels_of(i)
+        read = getattr(self._reader, "words", None)
+        found = None if read is None or self.weight is not None or i in self._kept else read(i, self.target)
+        if found is not None:
+            return *sorted_words(*found), None
+        y, weights = self.targets(i)
+        return *np.unique(cast(Array, y), return_inverse=True), weights
+
     def keep_targets(self, i: int, found: tuple[Array | None, Array | None]) -> None:
         """Keep targets read in passing: they stay in memory, since a format may have no quick way to them."""
         self._kept[i] = found
@@ -365,11 +376,7 @@ class Blocks:
 
     def labels(self) -> Array:
         """The distinct targets, sorted, from a pass over the targets alone."""
-        found: Array | None = None
-        for i in range(len(self)):
-            here = np.unique(cast(Array, self.targets(i)[0]))
-            found = here if found is None else np.union1d(found, here)
-        return cast(Array, found)
+        return np.unique(np.concatenate([self.labels_of(i)[0] for i in range(len(self))]))
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """(X, y), or (X, y, weights), of each block, with rows of finite numbers: for `fit_stream`."""

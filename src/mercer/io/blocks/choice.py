@@ -76,6 +76,12 @@ class ChosenTable(ChosenRows):
         mask = self._mask(block)
         return ((name, values[mask]) for name, values in self._reader.columns(block, names))
 
+    def words(self, i: int, name: str) -> tuple[list[str], Array] | None:
+        """The distinct texts of a column, some of which may be in other rows, and the place of each row's."""
+        block, read = self._places[i], getattr(self._reader, "words", None)
+        found = None if read is None else read(block, name)
+        return None if found is None else (found[0], found[1][self._mask(block)])
+
     def with_text(self, text: tuple[str, ...]) -> "ChosenTable":
         """The same with columns as text, if the reader decides on that."""
         return ChosenTable(self._reader.with_text(text), self._choice) if hasattr(self._reader, "with_text") else self

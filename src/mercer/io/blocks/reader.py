@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mercer._types import Array
+from mercer._types import Array, IndexArray
 
 # Default numbers of rows and entries of a block: a few tens of megabytes, some tens of milliseconds of work.
 MOST_ROWS, LEAST_ROWS, MOST_NUMBERS = 131_072, 1024, 2**23
@@ -64,3 +64,12 @@ def joined(sizes: Sequence[int], most: int) -> list[tuple[int, int]]:
             begin, rows = k, 0
         rows += size
     return [*found, (begin, len(sizes))] if len(sizes) > begin else found
+
+
+def sorted_words(words: Sequence[str], places: IndexArray) -> tuple[Array, IndexArray]:
+    """(the words that occur, sorted and each once, and the place of each row's among them), from any order."""
+    used = np.flatnonzero(np.bincount(places, minlength=len(words)))
+    labels, found = np.unique(np.array(words)[used], return_inverse=True)
+    of_word = np.zeros(len(words), np.intp)
+    of_word[used] = found
+    return labels, of_word[places]

@@ -55,10 +55,32 @@ def _move(X: Array, origin: Array, out: Array) -> None:
 
 
 @jit
-def to_scale(numbers: FloatArray, mean: float, factor: float, out: Array) -> None:
-    """out = (numbers - mean) * factor, in the precision of `out`, in one pass."""
+def to_scale(numbers: FloatArray, mean: float, factor: float, out: Array) -> float:
+    """out = (numbers - mean) * factor, in the precision of `out`; its sum, to which NaN and infinity propagate."""
+    total = 0.0
     for i in range(numbers.shape[0]):
-        out[i] = (numbers[i] - mean) * factor
+        value = (numbers[i] - mean) * factor
+        out[i] = value
+        total += value
+    return total
+
+
+@jit
+def mean_and_squares(numbers: FloatArray) -> tuple[float, float]:
+    """The mean of at least one number, and the sum of squared distances from it; NaN and infinity propagate.
+
+    The second pass corrects the first (Chan, Golub & LeVeque 1983, eq. 1.7).
+    """
+    n = numbers.shape[0]
+    total = 0.0
+    for i in range(n):
+        total += numbers[i]
+    mean, rest, squares = total / n, 0.0, 0.0
+    for i in range(n):
+        apart = numbers[i] - mean
+        rest += apart
+        squares += apart * apart
+    return mean + rest / n, squares - rest * (rest / n)
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Around which coefficients, and over which width, losses with kinks are rounded off at first."""
+"""At which bias the steps begin, and around which coefficients and over which width losses with kinks are rounded."""
 
 import numpy as np
 
@@ -15,9 +15,17 @@ def first_centre(machine: BlockMachine, start: BlockSolution | None) -> FloatArr
     return 0.5 * (dual.lower + dual.upper)
 
 
-def mean_residual(machine: BlockMachine) -> float:
-    """The unit of the width: 1 for margins, and the mean deviation of targets."""
+def first_bias(machine: BlockMachine) -> float:
+    """Where a free bias begins: for a regression at the mean target, which may be far from 0."""
+    is_known = machine.is_free and machine.loss.of != "margin"
+    return float(np.mean(machine.targets, dtype=np.float64)) if is_known else 0.0
+
+
+def mean_residual(machine: BlockMachine, bias: float) -> float:
+    """The unit of the width: 1 for margins, and the mean distance of targets from where the steps begin.
+
+    A zone narrower than that might hold no row at the first step, and so no curvature.
+    """
     if machine.loss.of == "margin":
         return 1.0
-    targets = np.asarray(machine.targets, np.float64)
-    return max(float(np.mean(np.abs(targets - np.mean(targets)))), 1e-12)
+    return max(float(np.mean(np.abs(np.asarray(machine.targets, np.float64) - bias))), 1e-12)

@@ -4,10 +4,23 @@ import numpy as np
 
 from mercer._types import FloatArray
 
+# Lengths of a step are looked at from this share of a length that is too long.
+SHORTEST = 1e-9
+
 
 def crossing(slopes: FloatArray) -> int:
     """The last point before the slope turns positive."""
     return max(0, int(np.argmax(slopes > 0.0)) - 1)
+
+
+def inner_points(begin: float, end: float, count: int) -> FloatArray:
+    """Where to look for it between two points: at equal distances; from 0 on, at equal ratios.
+
+    A step along which few rows have curvature may be too long by many powers of ten.
+    """
+    if begin > 0.0:
+        return np.linspace(begin, end, count + 2)[1:-1]
+    return end * np.geomspace(SHORTEST, 1.0, count + 1)[:-1]
 
 
 def root(t: FloatArray, slopes: FloatArray) -> float:

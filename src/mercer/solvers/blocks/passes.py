@@ -18,7 +18,8 @@ from mercer._jit.scratch import scratch
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.problems.linear.block_machine import RowLosses
 from mercer.solvers.blocks.responses import Losses, Responses
-from mercer.solvers.blocks.row_sums import row_dots, row_sums
+from mercer.solvers.blocks.row_sums import row_dots, row_sums, scaled_rows
+from mercer.solvers.blocks.triangle import matrix_of, triangle_of
 
 # Fractions of a step at which the slope is evaluated, in case the full step is too long.
 PARTS = np.array([0.003, 0.01, 0.03, 0.1, 0.25, 0.5])
@@ -122,7 +123,7 @@ class Response:
     moving, idle : int
         Rows whose response moves, and rows without any.
     H : ndarray (m + 1, m + 1) or None
-        In the precision asked for: its sums are what takes long.
+        Symmetric, in the precision asked for: its sums are what takes long.
     """
 
     up: FloatArray
@@ -149,6 +150,14 @@ class Response:
             self.idle + other.idle,
             None if self.H is None or other.H is None else self.H + other.H,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The matrix dominates what goes from one process to another.
+        return {**vars(self), "H": None if self.H is None else triangle_of(self.H)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        triangle = state["H"]
+        vars(self).update(state, H=None if triangle is None else matrix_of(triangle))
 
     def __iadd__(self, other: Self) -> "Response":
         # The matrix dominates the memory.
@@ -321,29 +330,25 @@ def gram(features: Any, slope: FloatArray, constant: float, dtype: DTypeLike) ->
     """Z' S Z for the features with the constant appended, from the rows of a slope alone, in a precision."""
     m = features.shape[1]
     chosen = np.flatnonzero(slope)
+    roots = np.sqrt(slope[chosen]).astype(dtype)
     # Zeros would be written, and read, for nothing.
     is_empty = len(chosen) == 0 or sparse.issparse(features)
     H = (np.zeros if is_empty else np.empty)((m + 1, m + 1), dtype)
-    H[m] = 0.0
     for begin in range(0, len(chosen), CHUNK):
-        places = chosen[begin : begin + CHUNK]
-        root = np.sqrt(slope[places]).astype(dtype)
+        places, root = chosen[begin : begin + CHUNK], roots[begin : begin + CHUNK]
         if sparse.issparse(features):
             part = sparse.diags(root) @ features[places].astype(dtype)
             H[:m, :m] += (part.T @ part).toarray()
-        else:
-            # In reused memory: where malloc returns pages at once, as in Dask's workers, page faults take a third of
-            # the time.
-            part = scratch("rows that move", (len(places), m), dtype)
-            rows = part if part.dtype == features.dtype else scratch("as they are", part.shape, features.dtype)
-            np.take(features, places, axis=0, out=rows, mode="clip")
-            np.multiply(rows, root[:, None], out=part)
-            if begin == 0:
-                np.matmul(part.T, part, out=H[:m, :m])
-            else:
-                H[:m, :m] += np.matmul(part.T, part, out=scratch("their products", (m, m), dtype))
-        if constant:
             H[m, :m] += constant * combination(part, root)
             H[m, m] += constant**2 * float(slope[places].sum())
-    H[:m, m] = H[m, :m]
+            H[:m, m] = H[m, :m]
+            continue
+        # In reused memory: where malloc returns pages at once, as in Dask's workers, page faults take a third of the
+        # time.
+        part = scratch("rows that move", (len(places), m + 1), dtype)
+        scaled_rows(features, places, root, constant, part)
+        if begin == 0:
+            np.matmul(part.T, part, out=H)
+        else:
+            H += np.matmul(part.T, part, out=scratch("their products", H.shape, dtype))
     return H

@@ -1,4 +1,4 @@
-"""Products of many rows with one, two or three vectors, and sums of rows: as fast as memory gives the rows.
+"""Products of many rows with one, two or three vectors, sums of rows, and rows scaled: as fast as memory gives them.
 
 BLAS is made for wide matrices on both sides: with two or three columns its products take four times as long as reading
 the rows does. Sums go through memory once for all columns, and a row whose factor is zero, as most are that support
@@ -77,6 +77,18 @@ def sums(rows: Array, factors: Array, places: IndexArray, out: FloatArray) -> No
                 one, a = rows[places[at]], factor[places[at]]
                 for j in range(m):
                     total[j] += a * one[j]
+
+
+@jit
+def scaled_rows(rows: Array, places: IndexArray, factors: Array, constant: float, out: Array) -> None:
+    """out[k] = factors[k] times (the row at places[k], constant), in the precision of the factors."""
+    vector_loop()
+    m = rows.shape[1]
+    for k in range(places.shape[0]):
+        row, factor, scaled = rows[places[k]], factors[k], out[k]
+        for j in range(m):
+            scaled[j] = factor * row[j]
+        scaled[m] = factor * constant
 
 
 def row_dots(rows: Array, vectors: Array) -> FloatArray:

@@ -9,8 +9,8 @@ import numpy as np
 from mercer._types import FloatArray
 from mercer.problems.certificate import Certificate
 from mercer.problems.linear.block_machine import BlockMachine
-from mercer.solvers.blocks.first_rounding import first_centre, mean_residual
-from mercer.solvers.blocks.line_search import crossing, root
+from mercer.solvers.blocks.first_rounding import first_bias, first_centre, mean_residual
+from mercer.solvers.blocks.line_search import crossing, inner_points, root
 from mercer.solvers.blocks.passes import (
     PARTS,
     Asked,
@@ -79,12 +79,12 @@ class Newton:
         self.has_kinks = form is not None and form.curvature == 0.0
         self.weight = {"free": 0.0, "penalized": 1.0, "none": 1.0}[machine.bias]
         v: FloatArray = np.zeros(m)
-        b, width = 0.0, np.inf
+        b, width = first_bias(machine), np.inf
         if start is not None:
             v, b, width = penalty.coefficients(np.asarray(start.w)), float(start.bias), start.width
         self.centre = first_centre(machine, start) if self.has_kinks else None
         if self.has_kinks and not 0.0 < width < np.inf:
-            width = FIRST_WIDTH * mean_residual(machine)
+            width = FIRST_WIDTH * mean_residual(machine, b)
         elif self.has_kinks:
             knows_rows = start is not None and len(start.beta) == len(machine.targets)
             width *= WIDTH_AFTER_ALL if knows_rows else WIDTH_AFTER_SAMPLE
@@ -240,7 +240,7 @@ class Newton:
             place = crossing(slopes)
             if slopes[place + 1] <= TOO_LONG * abs(fell) or rises <= 0.0:
                 break
-            inside = np.linspace(t[place], t[place + 1], LOOKS + 2)[1:-1]
+            inside = inner_points(t[place], t[place + 1], LOOKS)
             found, _ = yield self._ask(Slopes(begin, (dv, db), inside))
             slopes = np.concatenate([[slopes[place]], along[0] + along[1] * inside + found, [slopes[place + 1]]])
             t = np.concatenate([[t[place]], inside, [t[place + 1]]])
