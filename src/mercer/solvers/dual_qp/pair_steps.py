@@ -138,7 +138,7 @@ def _end_down(beta: float, lower: float, kink: float) -> float:
 
 @jit
 def _step_pair(
-    matrix: Array | CopiedRows,
+    entry: float,
     gradient: Array,
     beta: FloatArray,
     lower: FloatArray,
@@ -150,9 +150,12 @@ def _step_pair(
     i: int,
     j: int,
 ) -> tuple[float, float]:
-    """Move beta_i up and beta_j down by the optimal step; (step, curvature relative to the diagonal)."""
+    """Move beta_i up and beta_j down by the optimal step; (step, curvature relative to the diagonal).
+
+    `entry` is that of i and j in the matrix.
+    """
     scale = np.float64(diag[i]) + np.float64(diag[j])
-    curvature = scale - 2.0 * np.float64(row_of(matrix, i)[j])
+    curvature = scale - 2.0 * np.float64(entry)
     push = (np.float64(gradient[i]) + np.float64(rise[i])) - (np.float64(gradient[j]) + np.float64(fall[j]))
     step = push / max(curvature, SMALLEST_CURVATURE)
     end_i, end_j = _end_up(beta[i], upper[i], kink), _end_down(beta[j], lower[j], kink)
@@ -197,7 +200,8 @@ def pair_steps(
         if highest - lowest <= tol or steps >= max_steps or has_diverged:
             return steps, highest, lowest, worst_curvature
         j = _partner(scores, gain, gradient, fall, highest)
-        step, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, j)
+        entry = row_of(matrix, i)[j]
+        step, curvature = _step_pair(entry, gradient, beta, lower, upper, kink, diag, rise, fall, i, j)
         worst_curvature = min(worst_curvature, curvature)
         highest = _move_pair(row_of(matrix, i), row_of(matrix, j), gradient.dtype.type(step), gradient, rise, scores)
         steps += 1
@@ -268,7 +272,8 @@ def grouped_pair_steps(
             row_i, row_j = i_0, _partner(scores[:split], gain_0, gradient[:split], fall[:split], high_0)
         else:
             row_i, row_j = i_1, split + _partner(scores[split:], gain_1, gradient[split:], fall[split:], high_1)
-        moved, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, row_i, row_j)
+        entry = matrix[row_i][row_j]
+        moved, curvature = _step_pair(entry, gradient, beta, lower, upper, kink, diag, rise, fall, row_i, row_j)
         worst_curvature = min(worst_curvature, curvature)
         step = gradient.dtype.type(moved)
         steps += 1
