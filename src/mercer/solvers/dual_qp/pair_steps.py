@@ -26,8 +26,10 @@ MASK = 1e30
 # Larger gradients cannot be told from masks. They arise from an indefinite kernel in an unbounded box, and steps end
 # there: the next one would move a padding entry, which has no coefficient.
 DIVERGED = 0.5 * MASK
+# The gain of a larger violation may be infinite in single precision, or no number at all.
+NO_ROOM = 1e12
 # Entries compared at once in a search: one by one, they would take as long as the rest of a step.
-_LONG, _SHORT = 256, 32
+_AT_ONCE = 512
 
 
 @jit
@@ -42,17 +44,25 @@ def _contains(values: Array, wanted: float) -> float:
 
 
 @jit
+def _first(values: Array, wanted: float) -> int:
+    """The first index with the value `wanted`, or the number of values: without a branch that could be mispredicted."""
+    vector_loop()
+    none = np.int32(values.shape[0])
+    found = none
+    for k in range(values.shape[0]):
+        place = np.int32(k) if values[k] == wanted else none
+        found = place if place < found else found
+    return found
+
+
+@jit
 def _index_of(values: Array, wanted: float) -> int:
     """The first index with the value `wanted`."""
     start, n = 0, values.shape[0]
-    while start + _LONG < n and _contains(values[start : start + _LONG], wanted) == 0:
-        start += _LONG
-    while start + _SHORT < n and _contains(values[start : start + _SHORT], wanted) == 0:
-        start += _SHORT
-    for k in range(start, n):
-        if values[k] == wanted:
-            return k
-    return 0
+    while start + _AT_ONCE < n and _contains(values[start : start + _AT_ONCE], wanted) == 0:
+        start += _AT_ONCE
+    found = start + _first(values[start : min(start + _AT_ONCE, n)], wanted)
+    return found if found < n else 0
 
 
 @jit
@@ -340,7 +350,7 @@ def single_steps(
     gain, violation = _move_one(matrix[0], zero, diag, gradient, rise, fall, scores)
     while tol < violation < DIVERGED and steps < max_steps:
         i = _index_of(scores, gain)
-        if not max(gradient[i] + rise[i], -gradient[i] - fall[i]) > zero:
+        if violation > NO_ROOM or not max(gradient[i] + rise[i], -gradient[i] - fall[i]) > zero:
             i = _most_pushed(gradient, rise, fall)  # as in `_partner`
         worst_curvature = min(worst_curvature, np.float64(diag[i]))
         upward, downward = np.float64(gradient[i]) + rise[i], np.float64(gradient[i]) + fall[i]
