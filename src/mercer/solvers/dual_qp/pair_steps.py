@@ -52,7 +52,7 @@ def _first(values: Array, wanted: float) -> int:
     for k in range(values.shape[0]):
         place = np.int32(k) if values[k] == wanted else none
         found = place if place < found else found
-    return found
+    return int(found)
 
 
 @jit
