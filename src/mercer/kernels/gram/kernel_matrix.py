@@ -12,12 +12,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mercer._jit.once import computed_once
 from mercer._jit.scratch import borrow, give_back
 from mercer._jit.threads import run_parallel, thread_count
 from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels._types import Source, Span, Stop
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.evaluation.row_cache import add_weighted_rows, gather_rows
+from mercer.kernels.gram.near_rows import NearRows, near_rows
 
 
 class KernelMatrix(ABC):
@@ -176,6 +178,11 @@ class StoredMatrix(KernelMatrix):
 
     def longest(self, indices: IndexArray, count: int) -> IndexArray:
         return indices[:0] if self._source is None else self._source.longest(indices, count)
+
+    @computed_once
+    def near_rows(self) -> NearRows | None:
+        """The entries that are not nearly zero, if they are few."""
+        return near_rows(self.values[:, : self.n])
 
     @property
     def diag(self) -> FloatArray:

@@ -126,9 +126,13 @@ class Scores:
         return {name: self._one(name, machine, X, y, weights) for name in self.scorers}
 
     def _one(self, name: str, machine: BaseEstimator, X: Rows, y: Array, weights: FloatArray | None) -> float:
+        # The usual scores, of which there are hundreds: the checks of the general way take longer than small fits.
         if self.words[name] == "accuracy" and isinstance(machine, ClassifierAnswers):
-            # The usual score, of which there are hundreds: the checks of the general way take longer than small fits.
             return float(np.average(machine.predict(X) == y, weights=weights))
+        if self.words[name] == "r2" and isinstance(machine, RegressorAnswers):
+            found = _r2(machine.predict(X), y, weights)
+            if found is not None:
+                return found
         return float(_score(self.scorers[name], machine, X, y, weights))
 
     def _of_function(self, found: Any) -> dict[str, float]:
@@ -155,6 +159,18 @@ def _scorer(scoring: Any) -> Callable[..., Any]:
         raise ParameterError(
             f"scoring must be one of sklearn.metrics.get_scorer_names(), or a function, got {scoring!r}"
         ) from error
+
+
+def _r2(predicted: FloatArray, y: Array, weights: FloatArray | None) -> float | None:
+    """Scikit-learn's score of a regression; None where it has a rule or a warning of its own for it."""
+    if len(y) < 2 or y.dtype != np.float64:
+        return None
+    left, spread = (y - predicted) ** 2, (y - np.average(y, weights=weights)) ** 2
+    if weights is not None:
+        left, spread = weights * left, weights * spread
+    of_mean = float(spread.sum())
+    found = 1.0 - float(left.sum()) / of_mean if of_mean > 0.0 else np.nan
+    return found if np.isfinite(found) else None
 
 
 def _score(scorer: Callable[..., Any], machine: BaseEstimator, X: Rows, y: Array, weights: FloatArray | None) -> Any:

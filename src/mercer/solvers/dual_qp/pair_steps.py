@@ -26,8 +26,10 @@ MASK = 1e30
 # Larger gradients cannot be told from masks. They arise from an indefinite kernel in an unbounded box, and steps end
 # there: the next one would move a padding entry, which has no coefficient.
 DIVERGED = 0.5 * MASK
+# The gain of a larger violation may be infinite in single precision, or no number at all.
+NO_ROOM = 1e12
 # Entries compared at once in a search: one by one, they would take as long as the rest of a step.
-_LONG, _SHORT = 256, 32
+_AT_ONCE = 512
 
 
 @jit
@@ -42,17 +44,25 @@ def _contains(values: Array, wanted: float) -> float:
 
 
 @jit
+def _first(values: Array, wanted: float) -> int:
+    """The first index with the value `wanted`, or the number of values: without a branch that could be mispredicted."""
+    vector_loop()
+    none = np.int32(values.shape[0])
+    found = none
+    for k in range(values.shape[0]):
+        place = np.int32(k) if values[k] == wanted else none
+        found = place if place < found else found
+    return int(found)
+
+
+@jit
 def _index_of(values: Array, wanted: float) -> int:
     """The first index with the value `wanted`."""
     start, n = 0, values.shape[0]
-    while start + _LONG < n and _contains(values[start : start + _LONG], wanted) == 0:
-        start += _LONG
-    while start + _SHORT < n and _contains(values[start : start + _SHORT], wanted) == 0:
-        start += _SHORT
-    for k in range(start, n):
-        if values[k] == wanted:
-            return k
-    return 0
+    while start + _AT_ONCE < n and _contains(values[start : start + _AT_ONCE], wanted) == 0:
+        start += _AT_ONCE
+    found = start + _first(values[start : min(start + _AT_ONCE, n)], wanted)
+    return found if found < n else 0
 
 
 @jit
@@ -138,7 +148,7 @@ def _end_down(beta: float, lower: float, kink: float) -> float:
 
 @jit
 def _step_pair(
-    matrix: Array | CopiedRows,
+    entry: float,
     gradient: Array,
     beta: FloatArray,
     lower: FloatArray,
@@ -150,9 +160,12 @@ def _step_pair(
     i: int,
     j: int,
 ) -> tuple[float, float]:
-    """Move beta_i up and beta_j down by the optimal step; (step, curvature relative to the diagonal)."""
+    """Move beta_i up and beta_j down by the optimal step; (step, curvature relative to the diagonal).
+
+    `entry` is that of i and j in the matrix.
+    """
     scale = np.float64(diag[i]) + np.float64(diag[j])
-    curvature = scale - 2.0 * np.float64(row_of(matrix, i)[j])
+    curvature = scale - 2.0 * np.float64(entry)
     push = (np.float64(gradient[i]) + np.float64(rise[i])) - (np.float64(gradient[j]) + np.float64(fall[j]))
     step = push / max(curvature, SMALLEST_CURVATURE)
     end_i, end_j = _end_up(beta[i], upper[i], kink), _end_down(beta[j], lower[j], kink)
@@ -197,7 +210,8 @@ def pair_steps(
         if highest - lowest <= tol or steps >= max_steps or has_diverged:
             return steps, highest, lowest, worst_curvature
         j = _partner(scores, gain, gradient, fall, highest)
-        step, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, i, j)
+        entry = row_of(matrix, i)[j]
+        step, curvature = _step_pair(entry, gradient, beta, lower, upper, kink, diag, rise, fall, i, j)
         worst_curvature = min(worst_curvature, curvature)
         highest = _move_pair(row_of(matrix, i), row_of(matrix, j), gradient.dtype.type(step), gradient, rise, scores)
         steps += 1
@@ -268,7 +282,8 @@ def grouped_pair_steps(
             row_i, row_j = i_0, _partner(scores[:split], gain_0, gradient[:split], fall[:split], high_0)
         else:
             row_i, row_j = i_1, split + _partner(scores[split:], gain_1, gradient[split:], fall[split:], high_1)
-        moved, curvature = _step_pair(matrix, gradient, beta, lower, upper, kink, diag, rise, fall, row_i, row_j)
+        entry = matrix[row_i][row_j]
+        moved, curvature = _step_pair(entry, gradient, beta, lower, upper, kink, diag, rise, fall, row_i, row_j)
         worst_curvature = min(worst_curvature, curvature)
         step = gradient.dtype.type(moved)
         steps += 1
@@ -335,7 +350,7 @@ def single_steps(
     gain, violation = _move_one(matrix[0], zero, diag, gradient, rise, fall, scores)
     while tol < violation < DIVERGED and steps < max_steps:
         i = _index_of(scores, gain)
-        if not max(gradient[i] + rise[i], -gradient[i] - fall[i]) > zero:
+        if violation > NO_ROOM or not max(gradient[i] + rise[i], -gradient[i] - fall[i]) > zero:
             i = _most_pushed(gradient, rise, fall)  # as in `_partner`
         worst_curvature = min(worst_curvature, np.float64(diag[i]))
         upward, downward = np.float64(gradient[i]) + rise[i], np.float64(gradient[i]) + fall[i]

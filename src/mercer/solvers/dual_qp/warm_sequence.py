@@ -4,8 +4,9 @@ For cross-validation: hundreds of problems that differ in their box, or in which
 over one kernel matrix. A round considers the coordinates that are free or less than half the violation from moving,
 gathers their part of the matrix if it is small (pair steps then run in the cache), takes
 pair steps (Fan, Chen & Lin 2005) to a tenth of the violation or, once that is small, to the
-tolerance, and updates K beta for every row. Rows held out have a closed box, so they cost
-nothing, and K beta gives their decision values.
+tolerance, and updates K beta for every row. Where few entries are not nearly zero, pair steps read only those, on all
+rows and straight to the tolerance (`near_pair_steps`); the next round makes up for the others. Rows held out have a
+closed box, so they cost nothing, and K beta gives their decision values.
 
 When a box grows, coefficients grow with it if most support vectors are at their bound, but not far beyond the point
 where the dual is largest along them; they stay as they are if most are free.
@@ -27,6 +28,7 @@ from mercer._jit.scratch import Buffers
 from mercer._jit.threads import Stopped
 from mercer._types import FloatArray, IndexArray
 from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix
+from mercer.kernels.gram.near_rows import NearRows
 from mercer.problems.svm.part_of_dual import narrowed
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.class_pairs.pairs_along_path import MOSTLY_FREE
@@ -43,6 +45,9 @@ ROUND_ACCURACY = 0.1
 NEAR = 0.1
 # Above this share of the rows, all rows are used in place instead of copying some.
 WORTH_COPYING = 0.6
+# With more than this share undecided, steps on all rows that read only near entries are quicker than copies of some;
+# and while each round leaves at most this share of the violation, leaving out the other entries does no harm.
+WORTH_A_PASS, WORTH_ANOTHER = 0.25, 0.5
 # Coefficients grow with their box if the dual along them is largest beyond this share of its growth, else to that point
 # (a narrow kernel: all coefficients are at a bound below 1, and about 1 without it).
 MOST_OF_THE_WAY = 0.55
@@ -174,7 +179,8 @@ class _Rounds:
         self.open = int(np.count_nonzero(problem.upper > problem.lower))
         self.lower, self.upper = np.maximum(problem.lower, -UNBOUNDED), np.minimum(problem.upper, UNBOUNDED)
         self.near = NEAR * float(np.std(problem.linear[problem.upper > problem.lower])) if self.open else 0.0
-        self.iterations = 0
+        self.iterations, self.last_violation = 0, np.inf
+        self.may_leave_out = problem.ridge is None and problem.has_equality
 
     def run(self) -> Solution | None:
         for _ in range(MOST_ROUNDS):
@@ -205,12 +211,24 @@ class _Rounds:
     def _round(self, gradient: FloatArray, violation: float, level: float) -> bool:
         """Solve one working set; whether it stalled."""
         state = self.state
-        chosen = self._choose(gradient, violation, level)
+        # Whole rows are read once leaving entries out is seen to cost accuracy.
+        self.may_leave_out &= violation <= WORTH_ANOTHER * self.last_violation
+        self.last_violation = violation
+        chosen, near = self._choose(gradient, violation, level)
         bias = level if self.problem.kink else 0.0
         working = WorkingSet(
-            self.problem, self.matrix, chosen, state.beta, gradient, self.buffers, self.limits.stop, bias
+            self.problem,
+            self.matrix,
+            chosen,
+            state.beta,
+            gradient,
+            self.buffers,
+            self.limits.stop,
+            bias,
+            near,
         )
-        goal = 0.9 * self.tol if violation < self.near else max(0.9 * self.tol, ROUND_ACCURACY * violation)
+        goes_on = violation >= self.near and near is None
+        goal = max(0.9 * self.tol, ROUND_ACCURACY * violation) if goes_on else 0.9 * self.tol
         self.iterations += working.run(goal, self.limits, self.iterations)
         moved, change = working.change()
         state.beta[working.indices] = working.beta
@@ -218,12 +236,16 @@ class _Rounds:
             state.product += self.matrix.product(moved, change)
         return working.is_stalled or not np.abs(working.beta).max() < NEVER_BINDS
 
-    def _choose(self, gradient: FloatArray, violation: float, level: float) -> IndexArray:
+    def _choose(self, gradient: FloatArray, violation: float, level: float) -> tuple[IndexArray, NearRows | None]:
+        """The working set, and the near entries if steps are to read nothing else."""
         chosen, kink = np.empty(len(gradient), np.intp), float(self.problem.kink)
         found = choose_undecided(
             self.state.beta, gradient, self.lower, self.upper, kink, level, 0.5 * violation, chosen
         )
-        return np.arange(len(gradient)) if found > WORTH_COPYING * self.open else chosen[:found]
+        everything = np.arange(len(gradient))
+        if found > WORTH_A_PASS * len(gradient) and self.may_leave_out and self.matrix.near_rows is not None:
+            return everything, self.matrix.near_rows
+        return (everything if found > WORTH_COPYING * self.open else chosen[:found]), None
 
     def _solution(self, gradient: FloatArray, status: Status) -> Solution:
         state = self.state

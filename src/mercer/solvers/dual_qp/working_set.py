@@ -12,9 +12,11 @@ from mercer._types import Array, FloatArray, IndexArray
 from mercer.kernels._types import Stop
 from mercer.kernels.evaluation.row_cache import add_weighted_rows
 from mercer.kernels.gram.kernel_matrix import KernelMatrix, StoredMatrix, is_ordered, padded
+from mercer.kernels.gram.near_rows import NearRows
 from mercer.problems.svm.signed_dual import DualProblem
 from mercer.solvers.dual_qp.copied_rows import CopiedRows, copy_all
 from mercer.solvers.dual_qp.face_newton import newton_on_face
+from mercer.solvers.dual_qp.near_pair_steps import near_pair_steps
 from mercer.solvers.dual_qp.pair_steps import MASK, Groups, grouped_pair_steps, pair_steps, single_steps
 from mercer.solvers.limits import SLICE_SECONDS, Limits
 
@@ -41,6 +43,8 @@ class WorkingSet:
         precision, where it may be thousands of times their differences.
     buffers : Buffers, optional
         Where a large matrix is built, so that the next working set finds the memory again.
+    near : NearRows, optional
+        Of a stored matrix without a ridge, for all coordinates: steps then read nothing else of it.
     """
 
     def __init__(
@@ -53,8 +57,9 @@ class WorkingSet:
         buffers: Buffers | None = None,
         stop: Stop | None = None,
         bias: float | FloatArray = 0.0,
+        near: NearRows | None = None,
     ) -> None:
-        self.problem = problem
+        self.problem, self._near = problem, near
         self.indices, self.split = _by_group(problem, indices)
         self._copied: CopiedRows | None = None
         self._values = self._matrix(problem, matrix, buffers, stop)
@@ -74,6 +79,8 @@ class WorkingSet:
         self.is_stalled = False
 
     def _chosen_steps(self) -> Callable[..., tuple[int, float, float, float]]:
+        if self._near is not None:
+            return near_pair_steps
         if not self.problem.has_equality:
             return single_steps
         return pair_steps if self.split is None else self._grouped_steps
@@ -221,9 +228,15 @@ class WorkingSet:
         # About 1 ns per entry of the rows that a step reads, on a slow machine.
         return max(64, int(SLICE_SECONDS * 1e9 / (4.0 * self._values.shape[1] + 1000.0)))
 
+    def _readable(self) -> Array | CopiedRows | NearRows:
+        """What steps read of the matrix."""
+        if self._near is not None:
+            return self._near
+        return self._values if self._copied is None else self._copied
+
     def _slice(self, tol: float, max_steps: int) -> int:
         steps, self.highest, self.lowest, curvature = self._steps(
-            self._values if self._copied is None else self._copied,
+            self._readable(),
             self.gradient,
             self.beta,
             self.lower,
