@@ -290,3 +290,13 @@ def test_no_working_set_is_larger_than_memory_allows(dtype, data, small_working_
     assert solution.status is Status.OPTIMAL
     assert max(point.working_set for point in solution.trace) <= 100
     assert_right(solution, data, 1e-3)
+
+
+def test_more_steps_than_were_thought_to_be_enough_are_no_end_while_the_gap_falls(
+    data, matrix, small_working_sets, monkeypatch
+):
+    monkeypatch.setattr(decomposition, "most_steps", lambda problem: 400)
+    solution = decomposition.solve(data[2].dual(), matrix, tol=1e-6)
+    assert solution.iterations > 400
+    assert solution.status is Status.OPTIMAL
+    assert_right(solution, data, 1e-6)

@@ -7,7 +7,7 @@ import pytest
 
 from mercer.problems.svm.soft_margin import SoftMargin
 from mercer.solvers.dual_qp import endings
-from mercer.solvers.dual_qp.endings import Progress, most_steps, reach_of
+from mercer.solvers.dual_qp.endings import Patience, Progress, most_steps, reach_of
 
 
 @pytest.mark.parametrize("turns", [1, 3])
@@ -40,3 +40,21 @@ def test_the_reach_of_a_problem_is_its_largest_bound():
     assert most_steps(problem) == max(endings.MOST_STEPS, 300)
     boundless = SoftMargin(np.array([1.0, -1.0]), np.full(2, np.inf)).dual()
     assert most_steps(boundless) == max(endings.MOST_STEPS_UNBOUNDED, 200)
+
+
+def test_patience_lasts_while_the_gap_falls_by_half_in_every_stretch_of_steps():
+    patience = Patience(100)
+    told = [patience.is_over(steps, gap) for steps, gap in ((50, 0.9), (99, 0.8), (120, 0.5), (219, 0.4), (230, 0.25))]
+    assert told == [False] * 5
+    assert not patience.is_over(329, 0.24)
+    assert patience.is_over(331, 0.13)
+    patience.renew(331)
+    assert not patience.is_over(430, 0.9)
+    assert patience.is_over(431, 0.9)
+    assert patience.is_over(431, np.nan)
+
+
+def test_patience_ends_after_so_many_stretches_however_fast_the_gap_falls():
+    patience = Patience(1)
+    told = [patience.is_over(k, 0.1**k) for k in range(1, endings.MOST_STRETCHES + 2)]
+    assert told == [False] * endings.MOST_STRETCHES + [True]

@@ -24,6 +24,7 @@ from mercer.solvers.dual_qp.endings import (
     NEGATIVE_CURVATURE,
     NEVER_BINDS,
     Diverged,
+    Patience,
     Progress,
     most_steps,
 )
@@ -125,13 +126,13 @@ class _Rounds:
         self.is_shifted = problem.has_equality and bool(problem.kink or problem.has_total)
         self.bias: float | FloatArray | None = None
         self.buffers = Buffers(min(memory, len(problem) ** 2 * matrix.dtype.itemsize))
-        self.iterations, self.single_iterations, self.moved = 0, 0, 0
+        self.iterations, self.moved = 0, 0
         self.trace: list[TracePoint] = []
         self.curvature = 1.0
         self.is_trusted, self.is_refined, self.refinements = is_trusted, False, 0
         # What single precision may add to the violation of the last round.
         self.rounding = np.inf
-        self.progress = Progress()
+        self.progress, self.patience = Progress(), Patience(most_steps(problem))
 
     def _scale(self) -> float:
         """The scale of a large violation: the size of the labels, or the spread of the gradient."""
@@ -200,7 +201,8 @@ class _Rounds:
             return cast(Status, status)
         if self.limits.iterations_left(self.iterations) <= 0:
             return Status.ITERATION_LIMIT
-        if self.limits.max_iter < 0 and self.iterations - self.single_iterations >= most_steps(self.problem):
+        gap = cast(float, self.trace[-1].gap) if self.trace else 1.0
+        if self.limits.max_iter < 0 and self.patience.is_over(self.iterations, gap):
             return self._give_up(violation)
         if self.gap_tol is not None and self._gap() <= self.gap_tol:
             return Status.OPTIMAL
@@ -349,7 +351,7 @@ class _Rounds:
     def _switch_to_double(self) -> None:
         self.state.switch_to_double()
         self.rounding = np.inf  # the violation of the last round was in single precision
-        self.single_iterations = self.iterations
+        self.patience.renew(self.iterations)
         self.largest = max(SMALLEST_STORE, int(self.largest / 2**0.5))
         self.progress.forgive()
 
