@@ -1,9 +1,11 @@
-"""Columns that never vary change no distance, and no machine."""
+"""Columns that never vary change no distance, and no machine; rows are in memory no more often than they must be."""
 
 import numpy as np
 import pytest
 
 from mercer import SVC
+from mercer.estimators.fitting import training
+from mercer.kernels import RBF
 
 
 @pytest.fixture
@@ -24,3 +26,17 @@ def test_the_machine_is_that_of_all_columns(pictures):
     away = X[:5].copy()
     away[:, 0] = 1000.0
     np.testing.assert_allclose(whole.decision_function(away), whole.intercept_[0], rtol=1e-6)
+
+
+def test_the_vectors_of_a_model_are_in_memory_once(rng):
+    X = rng.normal(size=(60, 3))
+    model = SVC().fit(X, X[:, 0] > 0)
+    assert np.shares_memory(model.support_vectors_, model.expansion_.vectors)
+
+
+def test_a_squared_norm_is_added_up_from_parts(rng, monkeypatch):
+    X, coefficients = rng.normal(size=(50, 3)), rng.normal(size=50)
+    data = training.TrainingData(RBF(0.3), X)
+    exact = coefficients @ RBF(0.3)(X) @ coefficients
+    monkeypatch.setattr(training, "FEW_AT_ONCE", 20)
+    assert data.squared_norm(np.arange(50), coefficients, 1) == pytest.approx(exact, rel=1e-12)

@@ -283,3 +283,18 @@ def test_groups_that_begin_alike_and_are_as_long_are_told_apart(rng):
     for first, second in [([0, 1, 2], [6, 7]), ([0, 3, 4], [6, 7]), ([0, 3, 4], [6, 5])]:
         found, places = matrix.stored_pair(np.array(first), np.array(second)), [*first, *second]
         np.testing.assert_allclose(found.values[:, : len(places)], kernel(X[places]), atol=1e-12)
+
+
+def test_a_product_in_double_prepares_a_few_columns_at_a_time(case, rng, monkeypatch):
+    K_found, _, _ = case
+    columns, some = np.sort(rng.permutation(N)[:100]), np.array([0, 7, 699])
+    weights = rng.normal(size=100)
+    whole = K_found.product_in_double(columns, weights, some)
+    prepared = []
+    in_double = EvaluatedMatrix._in_double
+    monkeypatch.setattr(
+        EvaluatedMatrix, "_in_double", lambda self, chosen: prepared.append(len(chosen)) or in_double(self, chosen)
+    )
+    monkeypatch.setattr(evaluated_matrix, "FEW_AT_ONCE", 30)
+    assert_close(K_found.product_in_double(columns, weights, some), whole, 1e-12)
+    assert max(prepared, default=0) <= 30

@@ -197,7 +197,9 @@ class KernelModel(Fits, CertifiedLazily, HoldsKernels):
         if isinstance(solved, Restricted):
             self._distances, self.approximation_ = solved.distances, solved.marks.used_as
             return solved.marks.vectors()
-        return data.expansion_vectors(solved.support.indices), data.support_vectors(solved.support.indices)
+        vectors = data.expansion_vectors(solved.support.indices)
+        is_as_given = isinstance(vectors, np.ndarray) or sparse.issparse(vectors)
+        return vectors, vectors if is_as_given else data.support_vectors(solved.support.indices)
 
     def _keep_evidence(self, data: TrainingData, setup: Any, solved: Any) -> None:
         if isinstance(solved, Restricted):

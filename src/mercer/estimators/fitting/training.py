@@ -17,7 +17,7 @@ from mercer._types import Array, FloatArray, IndexArray, Rows
 from mercer.kernels.base.distance_origin import largest_square, origin_of
 from mercer.kernels.evaluation import tiles
 from mercer.kernels.given.precomputed import MatrixItems, Precomputed
-from mercer.kernels.gram.evaluated import EvaluatedMatrix
+from mercer.kernels.gram.evaluated import FEW_AT_ONCE, EvaluatedMatrix
 from mercer.kernels.gram.kernel_matrix import StoredMatrix, is_ordered
 from mercer.kernels.items.column_statistics import summary
 from mercer.kernels.items.prepare_rows import squared_norms
@@ -178,8 +178,14 @@ class TrainingData:
 
     def squared_norm(self, indices: IndexArray, coefficients: FloatArray, n_jobs: int | None) -> float:
         """|sum_i c_i psi(x_i)|^2, in double precision."""
-        points = self.prepare(np.float64, indices)
-        return float(coefficients @ tiles.product(self.kernel, points, points, coefficients, n_jobs))
+        total, parts = 0.0, tiles.spans(len(indices), FEW_AT_ONCE)
+        for a, b in parts:
+            left = self.prepare(np.float64, indices[a:b])
+            for c, d in parts:
+                right = left if c == a else self.prepare(np.float64, indices[c:d])
+                found = tiles.product(self.kernel, left, right, coefficients[c:d], n_jobs)
+                total += float(coefficients[a:b] @ found)
+        return total
 
     def looks_indefinite(self, indices: IndexArray) -> bool:
         """Whether the kernel is found not to be positive semidefinite on the rows at `indices`, or on all if there are

@@ -36,6 +36,8 @@ WORTH_KEEPING = 150
 WORTH_FETCHING = 250
 # Largest number of values of all items up to which they are also kept in double precision.
 FEW = 2**20
+# Columns of a product in double precision that are prepared at a time.
+FEW_AT_ONCE = 4096
 
 
 class EvaluatedMatrix(KernelMatrix):
@@ -263,8 +265,12 @@ class EvaluatedMatrix(KernelMatrix):
         return EvaluatedMatrix(self.kernel, self.prepare, np.float64, self.cache_bytes, self.n_jobs)
 
     def product_in_double(self, columns: IndexArray, coefficients: FloatArray, rows: IndexArray) -> FloatArray:
-        left, right = (self._in_double(indices) for indices in (rows, columns))
-        return tiles.product(self.kernel, left, right, coefficients, self.n_jobs)
+        # Few columns at a time: all support vectors in double precision can take more memory than the rest of a fit.
+        left, out = self._in_double(rows), np.zeros((len(rows), *coefficients.shape[1:]))
+        for begin, end in tiles.spans(len(columns), FEW_AT_ONCE):
+            right = self._in_double(columns[begin:end])
+            out += tiles.product(self.kernel, left, right, coefficients[begin:end], self.n_jobs)
+        return out
 
     def rows_in_double(self, indices: IndexArray) -> FloatArray:
         """Like `rows`, with entries in double precision."""
