@@ -101,6 +101,19 @@ def test_a_step_may_be_too_long_by_many_powers_of_ten():
     assert found.certificate.primal == pytest.approx(told.primal, rel=2e-4)
 
 
+@pytest.mark.parametrize("bias", ["free", "none"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("seed", [2, 4])
+def test_rows_that_can_be_separated_end_however_large_C_is(loss, bias, seed):
+    """The primal falls by ten powers of ten before the gap is a share of it, and then few rows move for long."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1500, 40)) * 10.0 ** rng.uniform(1.0, 3.0, 40)
+    signs = np.where(X @ (rng.normal(size=40) / X.std(axis=0)) > 0.0, 1.0, -1.0)
+    found = solve(blocks_of(X, 500), BlockMachine(signs, 1e4, loss, bias=bias))
+    assert found.status is Status.OPTIMAL
+    assert found.certificate.relative_gap <= 1e-4
+
+
 @pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 @pytest.mark.parametrize("loss", ["logistic", "huber", "pinball", "squared"])
 def test_other_losses_close_their_gap(loss, bias):

@@ -14,13 +14,14 @@ def crossing(slopes: FloatArray) -> int:
 
 
 def inner_points(begin: float, end: float, count: int) -> FloatArray:
-    """Where to look for it between two points: at equal distances; from 0 on, at equal ratios.
+    """Where to look for it between two points: at equal distances; from 0 on, half of them at equal ratios before.
 
     A step along which few rows have curvature may be too long by many powers of ten.
     """
     if begin > 0.0:
         return np.linspace(begin, end, count + 2)[1:-1]
-    return end * np.geomspace(SHORTEST, 1.0, count + 1)[:-1]
+    even = np.linspace(0.0, end, count // 2 + 2)[1:-1]
+    return np.concatenate([np.geomspace(SHORTEST * end, even[0], count - len(even) + 1)[:-1], even])
 
 
 def root(t: FloatArray, slopes: FloatArray) -> float:

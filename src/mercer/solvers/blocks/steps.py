@@ -49,8 +49,9 @@ LOOKS, MOST_LOOKS = 24, 3
 # If the steps around one centre exceed this, the width is not reduced when the centre moves.
 QUICK = 4
 MOST_STEPS = 500
-# Steps without a better gap after which only rounding errors are left, in single and in double precision.
-HOPELESS_IN_SINGLE, HOPELESS = 6, 25
+# Steps without a better gap after which only rounding errors are left, in single and in double precision; and where
+# the gap is still a larger share of the primal than `FAR`: of rows that can be separated, hardly any moves by then.
+HOPELESS_IN_SINGLE, HOPELESS, HOPELESS_FAR, FAR = 6, 25, 60, 1e-2
 # Share of the gap asked for that is reached in single precision, so that double precision does not refute it.
 IN_SINGLE = 0.95
 # Share of the gap asked for that is expected after the next step where a certificate takes the place of its evaluation.
@@ -307,14 +308,16 @@ class Newton:
 
     def _judge(self, primal: float, dual: float, response: Response) -> Status | None:
         """The status that ends the iteration, or None."""
+        before = self.best_primal - self.best_dual
         self.best_dual = max(dual, self.best_dual)
         if primal < self.best_primal:
             self.best_primal, self.best, self.counts = primal, self.at, (response.moving, response.idle)
         gap = share_of_gap(primal, dual)
         is_quick = not self.has_kinks and 0.0 < gap < self.gap < np.inf
         self.expected = gap * (gap / self.gap) ** ORDER if is_quick else np.inf
-        if gap < 0.99 * self.gap:
-            self.gap, self.last_better = gap, self.steps
+        # Far from the optimum the share stays near 1 while the primal falls by many powers of ten.
+        if gap < 0.99 * self.gap or self.best_primal - self.best_dual < 0.99 * before:
+            self.gap, self.last_better = min(gap, self.gap), self.steps
         self._record(gap, dual, response.moving)
         asked = self.gap_tol if self.dtype == np.float64 else IN_SINGLE * self.gap_tol
         if np.isfinite(primal) and gap <= self.strictness * asked:
@@ -338,7 +341,7 @@ class Newton:
             if since > HOPELESS_IN_SINGLE:
                 self.dtype, self.last_better = np.dtype(np.float64), self.steps
             return None
-        if since > HOPELESS or self.steps >= MOST_STEPS:
+        if since > (HOPELESS_FAR if gap > FAR else HOPELESS) or self.steps >= MOST_STEPS:
             return ended_by_rounding(gap)
         return None
 
