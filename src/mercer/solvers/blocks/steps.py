@@ -49,8 +49,7 @@ LOOKS, MOST_LOOKS = 24, 3
 # If the steps around one centre exceed this, the width is not reduced when the centre moves.
 QUICK = 4
 MOST_STEPS = 500
-# Steps without a better gap after which only rounding errors are left, in single and in double precision; and where
-# the gap is still a larger share of the primal than `FAR`: of rows that can be separated, hardly any moves by then.
+# Steps without a better gap after which only rounding is left, in single and in double precision, and beyond a gap FAR.
 HOPELESS_IN_SINGLE, HOPELESS, HOPELESS_FAR, FAR = 6, 25, 60, 1e-2
 # Share of the gap asked for that is reached in single precision, so that double precision does not refute it.
 IN_SINGLE = 0.95
